@@ -1,0 +1,93 @@
+"""Questions to a judge, as plain data, and what a judge is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from assay.sample import Claim
+from assay.verdicts import Cell
+
+T = TypeVar("T")
+Against = Literal["passage", "reference", "response"]
+"""What kind of text the premises are: a retrieved passage, a right answer, or a response."""
+
+
+class Ask(Generic[T]):
+    """A question whose answer is a ``T``; asks compare by content and know no metric."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extract(Ask[tuple[Claim, ...]]):
+    """Which atomic claims does the text make? ``question`` is what the text answers."""
+
+    text: str
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entail(Ask[tuple[tuple[Cell, ...], ...]]):
+    """Which premises entail which claims? The answer has a row a claim and a column a premise.
+
+    ``question`` gives claims and premises their sense: short answers are elliptical without it.
+    """
+
+    claims: tuple[str, ...]
+    premises: tuple[str, ...]
+    question: str | None = None
+    against: Against = "passage"
+
+
+@dataclass
+class Usage:
+    """What a judge has used so far."""
+
+    calls: int = 0
+    """Requests sent, or pairs scored by a local model."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    retries: int = 0
+    notes: list[str] = field(default_factory=list)
+    """Negotiated limits, e.g. a parameter that the endpoint refused."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "retries": self.retries,
+            "notes": list(self.notes),
+        }
+
+
+class Judge(Protocol):
+    """Anything that answers asks.
+
+    ``answer`` raises a JudgeError when there is no answer; inside an answer, a verdict that is
+    missing is UNKNOWN. ``fingerprint`` differs whenever answers might: model, endpoint,
+    parameters, prompt text, thresholds. A judge may be used from several event loops in turn,
+    not at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name for people, e.g. "openai:gpt-4o-mini"."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity of the answerer."""
+
+    @property
+    def usage(self) -> Usage:
+        """What has been used so far."""
+
+    def can(self, kind: type[Ask[Any]]) -> bool:
+        """Whether asks of this kind are answered at all."""
+
+    async def answer(self, ask: Ask[T]) -> T:
+        """The answer to one ask."""
+
+    async def aclose(self) -> None:
+        """Let go of connections and threads; the judge may be used again later."""

@@ -1,0 +1,81 @@
+"""What a metric is: parameters as fields, needs, and arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from assay.needs import Need
+from assay.score import Evidence, Item, Score, Source
+from assay.verdicts import EntailmentMatrix, Truth, Verdict
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A quantity of one sample, computed from the answers to its needs.
+
+    Subclasses are frozen dataclasses whose fields are the parameters. ``score`` gets one answer
+    a need, in order; it does no I/O and never raises for what a judge may say.
+    """
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool] = True
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+    version: ClassVar[int] = 1
+    """Raised whenever the numbers move."""
+
+    @property
+    def needs(self) -> tuple[Need[Any], ...]:
+        """The inputs of ``score``, in order."""
+        raise TypeError(f"{type(self).__name__} does not say what it needs")
+
+    def score(self, *answers: Any, **_: Any) -> Score:
+        """The score of one sample."""
+        raise TypeError(f"{type(self).__name__} does not say how it is computed")
+
+    def __str__(self) -> str:
+        """The name, with the parameters that differ from their defaults."""
+        changed = [
+            f"{f.name}={_word(getattr(self, f.name))}"
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        ]
+        return self.name + (f"({', '.join(changed)})" if changed else "")
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def claim_items(
+    matrix: EntailmentMatrix,
+    source: Source,
+    hits: Sequence[Truth],
+    correct: Sequence[Truth] | None = None,
+) -> list[Item]:
+    """One item a claim: the verdict, probability and evidence of its best premise."""
+    items = []
+    for i, (claim, hit) in enumerate(zip(matrix.claims, hits, strict=True)):
+        verdict, probability, evidence, reason = Verdict.NEUTRAL, None, None, "no premises"
+        if (c := matrix.best(i)) is not None:
+            cell = matrix.cells[i][c]
+            verdict, probability, reason = cell.verdict, cell.probability, cell.reason
+            found = verdict in (Verdict.ENTAILED, Verdict.CONTRADICTED)
+            evidence = Evidence(source, c, cell.evidence) if found else None
+            # A premise that was not judged may be the one that entails: best is not known then.
+            if not found and any(x.verdict is Verdict.UNKNOWN for x in matrix.cells[i]):
+                verdict = Verdict.UNKNOWN
+        items.append(
+            Item(
+                claim.text,
+                verdict,
+                probability,
+                evidence,
+                hit,
+                correct[i] if correct is not None else None,
+                reason,
+            )
+        )
+    return items

@@ -1,0 +1,148 @@
+"""Scores: a finite value or the reason why there is none, with what it was made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from assay.verdicts import Span, Truth, Verdict
+
+Status = Literal["ok", "undefined", "failed"]
+Source = Literal["context", "reference", "response"]
+
+MAX_UNKNOWN = 0.2
+"""Share of unanswered verdicts above which a ratio is undefined rather than computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a verdict comes from: the n-th context, reference or response, and a quote of it."""
+
+    source: Source
+    index: int
+    span: Span | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        span = self.span
+        return {
+            "context": self.index if self.source == "context" else None,
+            **({self.source: self.index} if self.source != "context" else {}),
+            "quote": span.quote if span else None,
+            "start": span.start if span else None,
+            "end": span.end if span else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One claim as a metric saw it.
+
+    ``verdict``, ``probability`` and ``evidence`` are those of its best source; ``correct`` is
+    whether the reference entails it, for metrics that ask; ``hit`` is whether it counted.
+    """
+
+    claim: str
+    verdict: Verdict
+    probability: float | None = None
+    evidence: Evidence | None = None
+    hit: Truth = None
+    correct: Truth = None
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "claim": self.claim,
+            "verdict": self.verdict.value,
+            "probability": None if self.probability is None else round(self.probability, 4),
+            "evidence": self.evidence.as_dict() if self.evidence else None,
+            "hit": self.hit,
+        }
+        if self.correct is not None:
+            out["correct"] = self.correct
+        if self.reason:
+            out["reason"] = self.reason
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A metric's value for one sample, or the reason why there is none.
+
+    ``status`` is "ok" (``value`` is finite), "undefined" (nothing to measure) or "failed" (an
+    input could not be had). ``stats`` add up over samples. ``unknown`` counts the verdicts that
+    no judge gave; they are left out of the value.
+    """
+
+    value: float | None
+    status: Status = "ok"
+    reason: str = ""
+    stats: Mapping[str, float] = field(default_factory=dict)
+    unknown: int = 0
+    items: tuple[Item, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.status == "ok") != (self.value is not None):
+            raise ValueError(f"a score that is {self.status} cannot have the value {self.value}")
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"a score must be finite, not {self.value}")
+
+    @property
+    def hits(self) -> float | None:
+        return self.stats.get("hits")
+
+    @property
+    def total(self) -> float | None:
+        return self.stats.get("total")
+
+    @classmethod
+    def undefined(cls, reason: str, unknown: int = 0) -> Score:
+        """Nothing to measure; never 0 and never 1."""
+        return cls(None, "undefined", reason, unknown=unknown)
+
+    @classmethod
+    def failed(cls, reason: str) -> Score:
+        """An input of the metric could not be had."""
+        return cls(None, "failed", reason)
+
+    def showing(self, items: Iterable[Item]) -> Score:
+        """The same score with its claims."""
+        return replace(self, items=tuple(items))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form, as in the output files."""
+        return {
+            "value": self.value,
+            "status": self.status,
+            "reason": self.reason or None,
+            "hits": self.hits,
+            "total": self.total,
+            "unknown": self.unknown,
+            "items": [item.as_dict() for item in self.items],
+        }
+
+
+def fraction(values: Iterable[Truth], empty: str = "no claims") -> Score:
+    """Share of True among the known values.
+
+    Unknown values are left out and counted; above `MAX_UNKNOWN` of all, or with nothing known,
+    the score is undefined.
+
+    >>> fraction([True, False, True, True]).value
+    0.75
+    >>> fraction([]).reason
+    'no claims'
+    >>> fraction([True, None]).status
+    'undefined'
+    """
+    every = list(values)
+    known = [value for value in every if value is not None]
+    unknown = len(every) - len(known)
+    if not every:
+        return Score.undefined(empty)
+    if unknown > MAX_UNKNOWN * len(every):
+        return Score.undefined(f"the judge left {unknown} of {len(every)} unanswered", unknown)
+    hits = sum(known)
+    stats = {"hits": float(hits), "total": float(len(known))}
+    return Score(hits / len(known), stats=stats, unknown=unknown)

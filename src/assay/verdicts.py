@@ -1,0 +1,169 @@
+"""Verdicts of claims against premises, and the three-valued logic that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from assay.sample import Claim
+
+Truth = bool | None
+"""True, False, or None where a judge did not answer."""
+
+
+class Verdict(StrEnum):
+    """What one premise says of one claim. UNKNOWN: the judge did not answer; never a "no"."""
+
+    ENTAILED = "entailed"
+    NEUTRAL = "neutral"
+    CONTRADICTED = "contradicted"
+    UNKNOWN = "unknown"
+
+    @property
+    def entailed(self) -> Truth:
+        return None if self is Verdict.UNKNOWN else self is Verdict.ENTAILED
+
+    @property
+    def contradicted(self) -> Truth:
+        return None if self is Verdict.UNKNOWN else self is Verdict.CONTRADICTED
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A verbatim quote from a premise, with its character offsets."""
+
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One verdict, with the probability of entailment (0 to 1), reason and evidence if given."""
+
+    verdict: Verdict
+    probability: float | None = None
+    reason: str = ""
+    evidence: Span | None = None
+
+
+UNANSWERED = Cell(Verdict.UNKNOWN)
+
+
+def any_of(values: Iterable[Truth]) -> Truth:
+    """Three-valued "or": True if any is True, else None if any is unknown, else False.
+
+    >>> any_of([False, None, True]), any_of([False, None]), any_of([])
+    (True, None, False)
+    """
+    unknown = False
+    for value in values:
+        if value:
+            return True
+        unknown = unknown or value is None
+    return None if unknown else False
+
+
+def all_of(values: Iterable[Truth]) -> Truth:
+    """Three-valued "and": False if any is False, else None if any is unknown, else True."""
+    return negate(any_of(negate(value) for value in values))
+
+
+def both(a: Truth, b: Truth) -> Truth:
+    """Three-valued "and" of two.
+
+    >>> both(False, None), both(True, None), both(True, True)
+    (False, None, True)
+    """
+    return all_of((a, b))
+
+
+def negate(value: Truth) -> Truth:
+    """Three-valued "not"; unknown stays unknown."""
+    return None if value is None else not value
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentMatrix:
+    """Verdicts, one row a claim and one column a premise.
+
+    >>> M = EntailmentMatrix.letters("EN NN ?N")
+    >>> M.supported()
+    (True, False, None)
+    >>> M.useful()
+    (True, False)
+    """
+
+    claims: tuple[Claim, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    width: int
+    """The number of premises; known also where there are no claims."""
+
+    def __post_init__(self) -> None:
+        if len(self.cells) != len(self.claims):
+            raise ValueError(f"{len(self.cells)} rows of verdicts for {len(self.claims)} claims")
+        if any(len(row) != self.width for row in self.cells):
+            raise ValueError(f"every row of verdicts must have {self.width} cells")
+
+    @classmethod
+    def letters(cls, text: str, width: int | None = None) -> EntailmentMatrix:
+        """A matrix from a word a claim and a letter a premise: E, N, C or ? (for tests)."""
+        names = {"E": Verdict.ENTAILED, "N": Verdict.NEUTRAL, "C": Verdict.CONTRADICTED}
+        rows = [[Cell(names.get(x, Verdict.UNKNOWN)) for x in word] for word in text.split()]
+        claims = tuple(Claim(f"claim {n}") for n in range(1, len(rows) + 1))
+        columns = width if width is not None else len(rows[0]) if rows else 0
+        return cls(claims, tuple(map(tuple, rows)), columns)
+
+    def supported(self) -> tuple[Truth, ...]:
+        """Per claim: does any premise entail it?"""
+        return tuple(any_of(cell.verdict.entailed for cell in row) for row in self.cells)
+
+    def supported_among(self, premises: Sequence[Truth]) -> tuple[Truth, ...]:
+        """Per claim: does any of the chosen premises entail it? (a choice may be unknown)"""
+        return tuple(
+            any_of(
+                both(chosen, cell.verdict.entailed)
+                for chosen, cell in zip(premises, row, strict=True)
+            )
+            for row in self.cells
+        )
+
+    def contradicted(self) -> tuple[Truth, ...]:
+        """Per claim: does a premise contradict it, and none entail it?"""
+        return tuple(
+            both(
+                any_of(cell.verdict.contradicted for cell in row),
+                negate(any_of(cell.verdict.entailed for cell in row)),
+            )
+            for row in self.cells
+        )
+
+    def useful(self) -> tuple[Truth, ...]:
+        """Per premise: does it entail any claim?"""
+        return tuple(
+            any_of(row[c].verdict.entailed for row in self.cells) for c in range(self.width)
+        )
+
+    def rows(self, keep: Sequence[int]) -> EntailmentMatrix:
+        """The matrix of some of the claims."""
+        claims = tuple(self.claims[i] for i in keep)
+        return EntailmentMatrix(claims, tuple(self.cells[i] for i in keep), self.width)
+
+    def column(self, c: int) -> EntailmentMatrix:
+        """The matrix of one premise."""
+        return EntailmentMatrix(self.claims, tuple((row[c],) for row in self.cells), 1)
+
+    def best(self, i: int) -> int | None:
+        """The premise that says most about claim ``i``: entailing first, then the likeliest.
+
+        Ties go to the first premise. None where there are no premises.
+        """
+        rank = {Verdict.ENTAILED: 3, Verdict.CONTRADICTED: 2, Verdict.NEUTRAL: 1}
+        row = self.cells[i]
+        if not row:
+            return None
+        return max(
+            range(len(row)),
+            key=lambda c: (rank.get(row[c].verdict, 0), row[c].probability or 0.0, -c),
+        )
