@@ -1,0 +1,66 @@
+"""Claim-level evaluation of RAG and generated text.
+
+A metric is arithmetic on verdicts; a need names the verdicts; a judge supplies them; each need of
+a sample is met once.
+"""
+
+from assay.api import evaluate, evaluate_async, langchain, load, open_judge, openai
+from assay.asks import Judge
+from assay.errors import AssayError, ConfigError, DataError, JudgeError, MissingField
+from assay.judges.scripted import ScriptedJudge
+from assay.metrics import (
+    F1,
+    ClaimRecall,
+    ContextPrecision,
+    ContextUtilization,
+    Faithfulness,
+    Hallucination,
+    Metric,
+    NoiseSensitivity,
+    Precision,
+    Recall,
+    SelfKnowledge,
+    load_metric,
+)
+from assay.run import Row, Run
+from assay.sample import Claim, Context, Sample
+from assay.score import Score
+from assay.verdicts import EntailmentMatrix, Verdict
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "F1",
+    "AssayError",
+    "Claim",
+    "ClaimRecall",
+    "ConfigError",
+    "Context",
+    "ContextPrecision",
+    "ContextUtilization",
+    "DataError",
+    "EntailmentMatrix",
+    "Faithfulness",
+    "Hallucination",
+    "Judge",
+    "JudgeError",
+    "Metric",
+    "MissingField",
+    "NoiseSensitivity",
+    "Precision",
+    "Recall",
+    "Row",
+    "Run",
+    "Sample",
+    "Score",
+    "ScriptedJudge",
+    "SelfKnowledge",
+    "Verdict",
+    "evaluate",
+    "evaluate_async",
+    "langchain",
+    "load",
+    "load_metric",
+    "open_judge",
+    "openai",
+]

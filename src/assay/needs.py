@@ -60,15 +60,17 @@ class Claims(Need[tuple[Claim, ...]]):
     of: Of
 
     def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
-        _texts(sample, self.of)
+        if self._given(sample) is None:
+            _texts(sample, self.of)
         return ()
+
+    def _given(self, sample: Sample) -> tuple[Claim, ...] | None:
+        return sample.response_claims if self.of == "response" else sample.reference_claims
 
     async def resolve(self, case: Case) -> tuple[Claim, ...]:
         sample = case.sample
-        given = sample.response_claims if self.of == "response" else sample.reference_claims
-        if given is not None:
+        if (given := self._given(sample)) is not None:
             return given
-        # A lone reference gets the question, as the response does: both answer it.
         lists = await asyncio.gather(
             *(self._extract(case, text, n) for n, text in enumerate(_texts(sample, self.of)))
         )

@@ -81,6 +81,9 @@ class Sample:
         put(self, "metadata", dict(metadata or {}))
         put(self, "response_claims", _claims("response_claims", response_claims))
         put(self, "reference_claims", _claims("reference_claims", reference_claims))
+        for n, claim in enumerate(self.reference_claims or ()):
+            if not 0 <= claim.source < max(1, len(self.references or ())):
+                raise DataError(f"reference_claims[{n}].source names no reference: {claim.source}")
 
     def replace(self, **changes: Any) -> Sample:
         """A copy with some fields changed."""
@@ -132,10 +135,10 @@ def _context(n: int, value: object) -> Context:
         text = value.get("text")
         if not isinstance(text, str):
             raise DataError(f"contexts[{n}] has no 'text'; it has {sorted(map(str, value))}")
-        relevant, id = value.get("relevant"), value.get("id", value.get("doc_id"))
+        relevant, name = value.get("relevant"), value.get("id", value.get("doc_id"))
         if relevant is not None and not isinstance(relevant, bool):
             raise DataError(f"contexts[{n}].relevant must be true or false, not {relevant!r}")
-        return Context(text, None if id is None else str(id), relevant)
+        return Context(text, None if name is None else str(name), relevant)
     raise DataError(f"contexts[{n}] must be text, not {_kind(value)}")
 
 

@@ -39,12 +39,14 @@ class Evidence:
 class Item:
     """One claim as a metric saw it.
 
-    ``verdict``, ``probability`` and ``evidence`` are those of its best source; ``correct`` is
-    whether the reference entails it, for metrics that ask; ``hit`` is whether it counted.
+    ``against`` says which kind of source it was held against; ``verdict``, ``probability`` and
+    ``evidence`` are those of the best one. ``correct`` is whether the reference entails it, for
+    metrics that ask; ``hit`` is whether it counted.
     """
 
     claim: str
     verdict: Verdict
+    against: Source = "context"
     probability: float | None = None
     evidence: Evidence | None = None
     hit: Truth = None
@@ -54,6 +56,7 @@ class Item:
     def as_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {
             "claim": self.claim,
+            "against": self.against,
             "verdict": self.verdict.value,
             "probability": None if self.probability is None else round(self.probability, 4),
             "evidence": self.evidence.as_dict() if self.evidence else None,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from assay.needs import Need
+from assay.sample import Claim
 from assay.score import Evidence, Item, Score, Source
-from assay.verdicts import EntailmentMatrix, Truth, Verdict
+from assay.verdicts import EntailmentMatrix, Truth, Verdict, negate
+
+Incorrect = Literal["not_entailed", "contradicted"]
+NO_CLAIMS = "the response makes no claims"
+NO_CONTEXTS = "no contexts"
+NO_REFERENCE_CLAIMS = "the reference makes no claims"
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,7 @@ def claim_items(
             Item(
                 claim.text,
                 verdict,
+                source,
                 probability,
                 evidence,
                 hit,
@@ -79,3 +86,25 @@ def claim_items(
             )
         )
     return items
+
+
+def wrong(correct: EntailmentMatrix, policy: Incorrect) -> tuple[Truth, ...]:
+    """Per claim: is it incorrect? Not entailed by any reference, or contradicted by one."""
+    if policy == "contradicted":
+        return correct.contradicted()
+    return tuple(negate(value) for value in correct.supported())
+
+
+def best_of_references(claims: Sequence[Claim], score: Callable[[list[int]], Score]) -> Score:
+    """The best score over the references, each scored on its own claims.
+
+    References are alternative right answers: the response owes nothing to the others. Where no
+    reference has a value, the first one's reason stands.
+    """
+    if not claims:
+        return Score.undefined(NO_REFERENCE_CLAIMS)
+    scores = [
+        score([i for i, claim in enumerate(claims) if claim.source == source])
+        for source in sorted({claim.source for claim in claims})
+    ]
+    return max(scores, key=lambda s: -1.0 if s.value is None else s.value)

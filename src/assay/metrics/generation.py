@@ -1,26 +1,24 @@
-"""How the response uses what was retrieved: grounded, misled, invented, known, overlooked."""
+"""How the response uses what was retrieved."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from assay.metrics.base import Metric, claim_items
+from assay.metrics.base import (
+    NO_CLAIMS,
+    NO_CONTEXTS,
+    NO_REFERENCE_CLAIMS,
+    Incorrect,
+    Metric,
+    claim_items,
+    wrong,
+)
 from assay.needs import Entails, Field, Need, Relevance
 from assay.sample import Sample
 from assay.score import Score, fraction
-from assay.verdicts import EntailmentMatrix, Truth, any_of, both, negate
-
-Incorrect = Literal["not_entailed", "contradicted"]
-NO_CONTEXTS = "no contexts"
-
-
-def wrong(correct: EntailmentMatrix, policy: Incorrect) -> tuple[Truth, ...]:
-    """Per claim: is it incorrect? Not entailed by any reference, or contradicted by one."""
-    if policy == "contradicted":
-        return correct.contradicted()
-    return tuple(negate(value) for value in correct.supported())
+from assay.verdicts import EntailmentMatrix, Truth, both, negate
 
 
 @dataclass(frozen=True)
@@ -46,19 +44,11 @@ class Faithfulness(Metric):
         if not grounded.width:
             return Score.undefined(NO_CONTEXTS)
         hits = grounded.supported()
-        source = "context"
-        score = fraction(hits, "the response makes no claims")
-        items = claim_items(grounded, source, hits)
-        if self.joined and grounded.width == 1:
+        items = claim_items(grounded, "context", hits)
+        if self.joined:
             # The premise is all contexts in one: its offsets belong to no single context.
-            items = [_without_place(item) for item in items]
-        return score.showing(items)
-
-
-def _without_place(item: Any) -> Any:
-    from dataclasses import replace
-
-    return replace(item, evidence=None)
+            items = [replace(item, evidence=None) for item in items]
+        return fraction(hits, NO_CLAIMS).showing(items)
 
 
 @dataclass(frozen=True)
@@ -106,11 +96,11 @@ class NoiseSensitivity(Metric):
         elif not grounded.width:
             return Score.undefined(NO_CONTEXTS)
         elif relevance is None:
-            return Score.undefined("the reference makes no claims")
+            return Score.undefined(NO_REFERENCE_CLAIMS)
         else:
             misled = self._misled(grounded, relevance)
         hits = [both(b, m) for b, m in zip(bad, misled, strict=True)]
-        return fraction(hits, "the response makes no claims").showing(
+        return fraction(hits, NO_CLAIMS).showing(
             claim_items(grounded, "context", hits, correct.supported())
         )
 
@@ -191,44 +181,6 @@ def _ungrounded(
     if not grounded.width:
         return Score.undefined(NO_CONTEXTS)
     hits = [both(negate(g), a) for g, a in zip(grounded.supported(), also, strict=True)]
-    return fraction(hits, "the response makes no claims").showing(
+    return fraction(hits, NO_CLAIMS).showing(
         claim_items(grounded, "context", hits, correct.supported())
-    )
-
-
-@dataclass(frozen=True)
-class ContextUtilization(Metric):
-    """Share of the retrieved reference claims that the response states (RAGChecker).
-
-    The best of the references where there are several.
-
-    >>> M = EntailmentMatrix.letters
-    >>> ContextUtilization().score(M("E E N"), M("E N E")).value
-    0.5
-    """
-
-    name = "context_utilization"
-
-    @property
-    def needs(self) -> tuple[Need[Any], ...]:
-        return (Entails("reference", by="contexts"), Entails("reference", by="response"))
-
-    def score(self, retrieved: EntailmentMatrix, stated: EntailmentMatrix) -> Score:
-        from assay.metrics.correctness import best_of_references
-
-        if not retrieved.width:
-            return Score.undefined(NO_CONTEXTS)
-        return best_of_references(retrieved.claims, lambda keep: _used(retrieved, stated, keep))
-
-
-def _used(retrieved: EntailmentMatrix, stated: EntailmentMatrix, keep: Sequence[int]) -> Score:
-    found, said = retrieved.rows(keep), stated.rows(keep)
-    pairs = list(zip(found.supported(), said.supported(), strict=True))
-    # A claim that was not retrieved is none of the response's business.
-    kept = [None if f is None else s for f, s in pairs if f is not False]
-    if keep and not kept and any_of(found.supported()) is False:
-        return Score.undefined("the contexts hold no reference claim")
-    hits = [both(f, s) for f, s in pairs]
-    return fraction(kept, "the reference makes no claims").showing(
-        claim_items(said, "response", hits)
     )

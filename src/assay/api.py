@@ -1,0 +1,193 @@
+"""The Python front door: judges by name, and one call that scores many samples."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import threading
+import time
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from assay.asks import Judge
+from assay.errors import ConfigError, did_you_mean
+from assay.metrics import Metric, load_metric
+from assay.readers import read_samples
+from assay.run import Run
+from assay.runner import score_samples
+from assay.sample import Sample
+
+T = TypeVar("T")
+Samples = str | Path | Iterable[Sample | Mapping[str, Any]]
+Metrics = str | Metric | Sequence[str | Metric]
+DEFAULT_JUDGE = "embedded"
+JUDGES: Mapping[str, str] = {
+    "embedded": "offline; a small entailment model inside the package",
+    "openai:MODEL": "any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)",
+    "langchain": "a LangChain chat model object; from Python: assay.langchain(model)",
+    "scripted": "says what it is told to; for tests; from Python: assay.ScriptedJudge(...)",
+}
+
+
+def open_judge(judge: str | Judge | None = None, *, packed: bool = False) -> Judge:
+    """The judge of a name: "embedded", "openai:MODEL"; a judge object is handed through.
+
+    None is the environment variable ASSAY_JUDGE or, where that is unset, "embedded". ``packed``:
+    a judge that is called over a network gets all premises of an ask in one call. Raises
+    ConfigError for a name that is not known.
+    """
+    if judge is None:
+        judge = os.environ.get("ASSAY_JUDGE") or DEFAULT_JUDGE
+    if not isinstance(judge, str):
+        return judge
+    kind, _, model = judge.partition(":")
+    if kind == "embedded" and not model:
+        from assay.judges.embedded import EmbeddedJudge
+
+        return EmbeddedJudge()
+    if kind == "openai":
+        from assay.judges.openai import openai_judge
+
+        if not model:
+            raise ConfigError("which model? write openai:MODEL, e.g. openai:gpt-4o-mini")
+        return openai_judge(model, packed=packed)
+    if kind in ("langchain", "scripted"):
+        raise ConfigError(f"judge {kind!r} needs an object: {JUDGES[kind]}")
+    known = [name.partition(":")[0] for name in JUDGES]
+    raise ConfigError(f"unknown judge {judge!r}; {did_you_mean(kind, known)}")
+
+
+def openai(model: str, **options: Any) -> Judge:
+    """A judge on any OpenAI-compatible chat-completions endpoint.
+
+    Options: ``base_url``, ``api_key_env`` (the NAME of the variable that holds the key),
+    ``client`` (your own ``openai`` client object), ``packed``, ``timeout``, ``concurrency``,
+    ``temperature``, ``seed``, ``extra``; see `assay.judges.openai.openai_judge`.
+    """
+    from assay.judges.openai import openai_judge
+
+    return openai_judge(model, **options)
+
+
+def langchain(model: Any, *, packed: bool = False) -> Judge:
+    """A judge on a LangChain chat model object; the object is used as it is."""
+    from assay.judges.langchain import langchain_judge
+
+    return langchain_judge(model, packed=packed)
+
+
+def load(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Sample]:
+    """Samples from a file, a DataFrame or dataset, or an iterable of mappings.
+
+    ``columns`` maps our field names to the columns of the source, where they are not recognised.
+    Raises DataError naming file, row and column.
+    """
+    return read_samples(source, columns=columns)
+
+
+def open_metrics(metrics: Metrics) -> dict[str, Metric]:
+    """Metrics by the name they were asked for; raises ConfigError if unknown or given twice."""
+    listed = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    out: dict[str, Metric] = {}
+    for asked in listed:
+        name, metric = (
+            (str(asked), asked)
+            if isinstance(asked, Metric)
+            else (asked.strip(), load_metric(asked))
+        )
+        if name in out:
+            raise ConfigError(f"metric {name!r} is given twice")
+        out[name] = metric
+    if not out:
+        raise ConfigError("no metrics given; 'assay metrics' lists them")
+    return out
+
+
+async def evaluate_async(
+    samples: Samples,
+    metrics: Metrics,
+    judge: str | Judge | None = None,
+    *,
+    concurrency: int = 32,
+) -> Run:
+    """Score samples by metrics: `evaluate` for code that runs in an event loop."""
+    chosen, answerer = open_metrics(metrics), open_judge(judge)
+    known = read_samples(samples)
+    clock, started = time.perf_counter(), datetime.now(UTC)
+    try:
+        rows = [
+            row async for row in score_samples(known, chosen, answerer, concurrency=concurrency)
+        ]
+    finally:
+        if answerer is not judge:
+            await answerer.aclose()
+    seconds = time.perf_counter() - clock
+    return Run(rows, list(chosen), provenance(chosen, answerer, started, seconds))
+
+
+def evaluate(
+    samples: Samples,
+    metrics: Metrics,
+    judge: str | Judge | None = None,
+    *,
+    concurrency: int = 32,
+) -> Run:
+    """Score samples by metrics.
+
+    ``samples``: a file, a DataFrame or dataset, or an iterable of `Sample` or mappings.
+    ``metrics``: names with parameters or `Metric` objects; scores are kept under the names as
+    given. ``judge``: a name (see `open_judge`) or a judge object. At most ``concurrency``
+    samples are in work at once. Works inside a running event loop, too.
+
+    Raises ConfigError, DataError, and JudgeUnusable; troubles of single samples are in their
+    scores.
+    """
+    return run_sync(evaluate_async(samples, metrics, judge, concurrency=concurrency))
+
+
+def provenance(
+    metrics: Mapping[str, Metric], judge: Judge, started: datetime, seconds: float
+) -> dict[str, Any]:
+    """What produced a run, as JSON-able values."""
+    from assay import __version__
+
+    return {
+        "assay": __version__,
+        "python": platform.python_version(),
+        "judge": judge.name,
+        "judge_fingerprint": judge.fingerprint,
+        "metrics": {name: f"{metric} v{metric.version}" for name, metric in metrics.items()},
+        "started": started.isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "usage": judge.usage.as_dict(),
+    }
+
+
+def run_sync(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, from code that is not async.
+
+    Inside a running loop (notebook, web server) the work gets a loop of its own in a thread, and
+    the caller's loop stands still meanwhile; nothing is patched.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    result: list[T] = []
+    problem: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            result.append(asyncio.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            problem.append(error)
+
+    thread = threading.Thread(target=target, name="assay")
+    thread.start()
+    thread.join()
+    if problem:
+        raise problem[0]
+    return result[0]

@@ -1,0 +1,157 @@
+"""Commands and exit codes: 0 done, 1 usage or internal error, 2 done with failed samples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.errors import AssayError
+
+app = typer.Typer(
+    name="assay",
+    help="Claim-level evaluation of RAG and generated text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+JudgeName = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        "-j",
+        help="embedded (default, offline) or openai:MODEL; the variable ASSAY_JUDGE sets another "
+        "default. 'assay judges' lists them.",
+    ),
+]
+
+
+def main() -> None:
+    """Entry point: runs a command and ends the process with its exit code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of a command line; deliberate errors become one line on stderr."""
+    try:
+        code = app(arguments, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except AssayError as error:
+        print(f"assay: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        print("assay: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing more can be said to it.
+        sys.stderr.close()
+        return 1
+    except Exception as error:
+        if hasattr(error, "show") and hasattr(error, "exit_code"):
+            error.show()  # a usage error of the command-line library, which would exit with 2
+            return 1 if error.exit_code else 0
+        raise
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from assay import __version__
+
+        print(f"assay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Claim-level evaluation of RAG and generated text."""
+
+
+@app.command()
+def demo(judge: JudgeName = None) -> int:
+    """Score the bundled examples offline: table, one explained sample, agreement with gold."""
+    from assay.cli.demo import demo as command
+
+    return command(judge)
+
+
+@app.command()
+def score(
+    data: Annotated[str, typer.Argument(help="JSONL, JSON, CSV or Parquet file, or - for stdin.")],
+    metrics: Annotated[
+        str,
+        typer.Option(
+            "--metrics",
+            "-m",
+            help="Names with commas between, e.g. faithfulness,noise_sensitivity(mode=irrelevant). "
+            "'assay metrics' lists them.",
+        ),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", help="Rows to FILE.jsonl, .csv or .parquet, or - for stdout."),
+    ] = None,
+    judge: JudgeName = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="OURS=THEIRS: which column holds a field. Repeatable."),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1024, help="Samples in work at once.")
+    ] = 32,
+    packed: Annotated[
+        bool, typer.Option("--packed", help="All contexts of a sample in one call (LLM judges).")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
+) -> int:
+    """Score a file of samples and print the means; with -o, write a row a sample."""
+    from assay.cli.score import score as command
+
+    return command(
+        data,
+        metrics,
+        out,
+        judge,
+        maps=column or [],
+        concurrency=concurrency,
+        packed=packed,
+        quiet=quiet,
+    )
+
+
+@app.command()
+def explain(
+    rows: Annotated[Path, typer.Argument(help="A .jsonl file written by 'assay score'.")],
+    sample: Annotated[str | None, typer.Option("--id", help="The sample's id.")] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", "-m", help="Only the claims of this metric.")
+    ] = None,
+) -> int:
+    """Show the claims, verdicts and evidence behind one sample's scores."""
+    from assay.cli.explain import explain as command
+
+    return command(rows, sample, metric)
+
+
+@app.command()
+def metrics() -> int:
+    """List the metrics: quantity, direction, parameters, what they need."""
+    from assay.cli.listing import list_metrics
+
+    return list_metrics()
+
+
+@app.command()
+def judges() -> int:
+    """List the judges, and how often the embedded one agrees with people."""
+    from assay.cli.listing import list_judges
+
+    return list_judges()

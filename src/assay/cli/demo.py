@@ -1,0 +1,187 @@
+"""``assay demo``: the bundled samples, scored offline, next to their gold verdicts."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.api import open_judge, open_metrics, run_sync
+from assay.asks import Judge
+from assay.cli.explain import show
+from assay.cli.progress import Progress
+from assay.cli.tables import console, summary_table
+from assay.demo import demo_rows
+from assay.metrics import CATALOGUE
+from assay.needs import By, Entails, Of
+from assay.run import Row, Run
+from assay.runner import meet, score_samples
+from assay.sample import Sample
+from assay.verdicts import EntailmentMatrix, Verdict
+
+METRICS = [
+    "faithfulness",
+    "noise_sensitivity(mode=relevant)",
+    "noise_sensitivity(mode=irrelevant)",
+    *(name for name in CATALOGUE if name not in ("faithfulness", "noise_sensitivity")),
+]
+EXPLAINED = "noise-relevant"
+"""The kind of sample that is shown in full."""
+MATRICES: dict[str, tuple[Of, By]] = {
+    "response_by_contexts": ("response", "contexts"),
+    "response_by_reference": ("response", "reference"),
+    "reference_by_contexts": ("reference", "contexts"),
+    "reference_by_response": ("reference", "response"),
+}
+
+
+def demo(judge_name: str | None) -> int:
+    """Score, explain one sample, and say how often the judge agrees with the gold verdicts."""
+    judge = open_judge(judge_name)
+    rows = demo_rows()
+    samples = [sample_of(row) for row in rows]
+    print(f"{len(samples)} bundled samples, judge: {judge.name}", file=sys.stderr)
+    start = time.perf_counter()
+    run, gold, agreement = run_sync(_work(rows, samples, judge))
+    seconds = time.perf_counter() - start
+    screen = console()
+    screen.print(summary_table(run, open_metrics(METRICS), {name: gold[name] for name in METRICS}))
+    chosen = next((r for r in run if r.sample.metadata.get("kind") == EXPLAINED), run.rows[0])
+    screen.rule("one sample explained", align="left")
+    show(screen, chosen.as_dict())
+    screen.rule("agreement", align="left")
+    screen.print(agreement.sentence(judge.name), highlight=False, soft_wrap=True)
+    screen.print(
+        f"{len(samples)} samples in {seconds:.1f} s. Next: assay score YOUR.jsonl "
+        "--metrics faithfulness -o out.jsonl",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    return 2 if run.failed else 0
+
+
+def sample_of(row: dict[str, Any], *, gold_claims: bool = False) -> Sample:
+    """A bundled row as a sample; with the gold claims or without."""
+    gold = row["gold"]
+    return Sample(
+        row["question"],
+        row["response"],
+        row["contexts"],
+        row["references"],
+        id=row["id"],
+        metadata=row["metadata"],
+        response_claims=gold["response_claims"] if gold_claims else None,
+        reference_claims=gold["reference_claims"] if gold_claims else None,
+    )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a judge's verdicts on the gold claims compare with the gold verdicts.
+
+    Entailed or not is compared; a contradiction is "not entailed".
+    """
+
+    entailed_found: int
+    entailed: int
+    others_found: int
+    others: int
+    unknown: int
+
+    def sentence(self, judge: str) -> str:
+        """One line for people."""
+        cells = self.entailed + self.others
+        same = self.entailed_found + self.others_found
+        balanced = (
+            self.entailed_found / max(1, self.entailed) + self.others_found / max(1, self.others)
+        ) / 2
+        unknown = f"; {self.unknown} unanswered" if self.unknown else ""
+        return (
+            f"{judge} agrees with {same} of {cells} gold verdicts ({same / max(1, cells):.0%}); "
+            f"it finds {self.entailed_found} of {self.entailed} entailments and "
+            f"{self.others_found} of {self.others} others, balanced accuracy {balanced:.2f}{unknown}"
+        )
+
+
+def compare(pairs: Sequence[tuple[Verdict, Verdict]]) -> Agreement:
+    """Agreement of (gold, judged) verdicts."""
+    yes = [j for g, j in pairs if g is Verdict.ENTAILED]
+    no = [j for g, j in pairs if g is not Verdict.ENTAILED]
+    return Agreement(
+        sum(j is Verdict.ENTAILED for j in yes),
+        len(yes),
+        sum(j not in (Verdict.ENTAILED, Verdict.UNKNOWN) for j in no),
+        len(no),
+        sum(j is Verdict.UNKNOWN for _, j in pairs),
+    )
+
+
+async def _work(
+    rows: list[dict[str, Any]], samples: list[Sample], judge: Judge
+) -> tuple[Run, Run, Agreement]:
+    metrics = open_metrics(METRICS)
+    scored: list[Row] = []
+    pairs: list[tuple[Verdict, Verdict]] = []
+    try:
+        with Progress(len(samples)) as progress:
+            async for row in score_samples(samples, metrics, judge):
+                scored.append(row)
+                progress.step(failed=row.failed)
+        for raw in rows:
+            sample = sample_of(raw, gold_claims=True)
+            for name, (of, by) in MATRICES.items():
+                judged = await meet(Entails(of, by), sample, judge)
+                pairs += _cells(gold_matrix(raw, name), judged)
+    finally:
+        await judge.aclose()
+    return Run(scored, METRICS), gold_run(rows), compare(pairs)
+
+
+def gold_matrix(row: dict[str, Any], name: str) -> EntailmentMatrix:
+    """One of a bundled row's four gold matrices."""
+    width = {"contexts": len(row["contexts"]), "reference": len(row["references"])}
+    by = MATRICES[name][1]
+    return EntailmentMatrix.letters(" ".join(row["gold"][name]), width.get(by, 1))
+
+
+def gold_run(rows: list[dict[str, Any]]) -> Run:
+    """The scores that the gold verdicts give."""
+    from assay.judges.scripted import ScriptedJudge
+
+    async def work() -> list[Row]:
+        out = []
+        for row in rows:
+            sample = sample_of(row, gold_claims=True)
+            judge = ScriptedJudge(verdicts=gold_table(row))
+            async for scored in score_samples([sample], open_metrics(METRICS), judge):
+                out.append(scored)
+        return out
+
+    return Run(run_sync(work()), METRICS)
+
+
+def gold_table(row: dict[str, Any]) -> dict[tuple[str, str], Verdict]:
+    """The gold verdicts of a bundled row by (claim, premise)."""
+    premises = {
+        "contexts": [c["text"] for c in row["contexts"]],
+        "reference": row["references"],
+        "response": [row["response"]],
+    }
+    table = {}
+    for name, (of, by) in MATRICES.items():
+        cells = gold_matrix(row, name).cells
+        for claim, verdicts in zip(row["gold"][f"{of}_claims"], cells, strict=True):
+            for premise, cell in zip(premises[by], verdicts, strict=True):
+                table[claim["text"], premise] = cell.verdict
+    return table
+
+
+def _cells(gold: EntailmentMatrix, judged: EntailmentMatrix) -> list[tuple[Verdict, Verdict]]:
+    return [
+        (a.verdict, b.verdict)
+        for left, right in zip(gold.cells, judged.cells, strict=True)
+        for a, b in zip(left, right, strict=True)
+    ]

@@ -1,0 +1,88 @@
+"""``assay metrics`` and ``assay judges``: what there is."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from assay.api import JUDGES
+from assay.cli.tables import console, plain
+from assay.metrics import CATALOGUE, Metric
+
+
+NOTE = (
+    "Balanced accuracy is at the shipped thresholds; 0.5 is chance for every figure. The thresholds "
+    "and heads were learned on these sets, so other text will do a little worse. The embedded judge "
+    "reads English, tells support from no support only, and is weak on small edits (a changed "
+    "number or name); an LLM judge is the better one where there is a key."
+)
+
+
+def list_metrics() -> int:
+    """Print every metric: its quantity, direction and parameters."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("metric", "quantity", "better", "parameters (default first)"):
+        table.add_column(title, no_wrap=title == "metric")
+    for name, metric in CATALOGUE.items():
+        first = (metric.__doc__ or "").strip().splitlines()[0]
+        better = "higher" if metric.higher_is_better else "lower"
+        table.add_row(name, plain(first), better, plain("\n".join(parameters(metric))))
+    console().print(table)
+    return 0
+
+
+def parameters(metric: type[Metric]) -> list[str]:
+    """One line a parameter: its name and values, the default first."""
+    hints = get_type_hints(metric)
+    lines = []
+    for field in fields(metric):
+        hint = hints[field.name]
+        values: list[object] = [field.default]
+        if get_origin(hint) is Literal:
+            values += [v for v in get_args(hint) if v != field.default]
+        elif hint is bool:
+            values = [str(field.default).lower(), str(not field.default).lower()]
+        lines.append(f"{field.name}={' | '.join(map(str, values))}")
+    return lines
+
+
+def list_judges() -> int:
+    """Print the judges, and the embedded one's measured agreement with people."""
+    from rich import box
+    from rich.table import Table
+
+    from assay.judges.embedded import EmbeddedJudge
+
+    screen = console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("judge", no_wrap=True)
+    table.add_column("what it is")
+    for name, what in JUDGES.items():
+        table.add_row(name, plain(what))
+    screen.print(table)
+    edition = EmbeddedJudge().edition
+    measured = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=f"Agreement of the embedded judge ({edition.name}) with people",
+        title_justify="left",
+    )
+    measured.add_column("labelled set", no_wrap=True)
+    measured.add_column("what people said")
+    for title in ("n", "balanced accuracy", "AUROC", "AUROC of word overlap"):
+        measured.add_column(title, justify="right")
+    for row in edition.measured:
+        measured.add_row(
+            str(row["set"]),
+            str(row["what"]),
+            str(row["n"]),
+            f"{row['balanced_accuracy']:.2f}",
+            f"{row['auroc']:.2f}",
+            f"{row['overlap_auroc']:.2f}",
+        )
+    screen.print(measured)
+    screen.print(NOTE, highlight=False, markup=False)
+    return 0

@@ -1,0 +1,144 @@
+"""``assay score``: rows in, scores out, with progress and a table of means."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.api import open_judge, open_metrics, provenance, run_sync
+from assay.asks import Judge
+from assay.cli.progress import Progress
+from assay.cli.tables import console, summary_table
+from assay.errors import ConfigError, MissingField
+from assay.metrics import Metric, split_names
+from assay.readers import open_samples, parse_map
+from assay.run import Row, Run
+from assay.runner import closure, score_samples
+from assay.sample import Sample
+from assay.store import RowFile, to_json
+
+
+def score(
+    data: str,
+    names: str,
+    out: str | None,
+    judge: str | None,
+    *,
+    maps: Sequence[str],
+    concurrency: int,
+    packed: bool,
+    quiet: bool,
+) -> int:
+    """Score a file; the exit code is 2 if a sample failed."""
+    metrics = open_metrics(split_names(names))
+    answerer = open_judge(judge, packed=packed)
+    reading = open_samples(data, columns=parse_map(maps))
+    samples = list(reading)
+    say = (lambda _: None) if quiet else _to_stderr
+    say(f"{reading.name}: {len(samples)} samples; {reading.describe()}")
+    check_fields(metrics, samples, reading.describe())
+    if judge is None and answerer.name == "embedded" and os.environ.get("OPENAI_API_KEY"):
+        say("judge: embedded (OPENAI_API_KEY is set: --judge openai:MODEL would use it)")
+    else:
+        say(f"judge: {answerer.name}")
+    clock, started = time.perf_counter(), datetime.now(UTC)
+    rows = run_sync(_work(samples, metrics, answerer, concurrency, out, quiet))
+    seconds = time.perf_counter() - clock
+    run = Run(rows, list(metrics), provenance(metrics, answerer, started, seconds))
+    if out and out != "-":
+        sidecar = Path(out).with_suffix(".run.json")
+        sidecar.write_text(to_json(run.provenance) + "\n", encoding="utf-8")
+    if not quiet:
+        _report(run, metrics, seconds, out)
+    return 2 if run.failed else 0
+
+
+def check_fields(metrics: Mapping[str, Metric], samples: Sequence[Sample], columns: str) -> None:
+    """Raise ConfigError if no sample has the fields that a metric needs."""
+    for name, metric in metrics.items():
+        missing: Counter[str] = Counter()
+        for sample in samples:
+            try:
+                closure(metric.needs, sample)
+                break
+            except MissingField as error:
+                missing[error.field] += 1
+        else:
+            field = missing.most_common(1)[0][0]
+            raise ConfigError(
+                f"metric {name} needs {field}, and no sample has any ({columns}); "
+                f"name the column with --map {field}=COLUMN"
+            )
+
+
+async def _work(
+    samples: Sequence[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    concurrency: int,
+    out: str | None,
+    quiet: bool,
+) -> list[Row]:
+    rows = []
+    file: AbstractContextManager[RowFile | None] = nullcontext()
+    if out and out != "-":
+        file = RowFile(Path(out), list(metrics))
+    with ExitStack() as stack:
+        writer = stack.enter_context(file)
+        progress = stack.enter_context(Progress(len(samples), quiet=quiet))
+        try:
+            async for row in score_samples(samples, metrics, judge, concurrency=concurrency):
+                if writer is not None:
+                    writer.write(row)
+                elif out == "-":
+                    print(to_json(row.as_dict()), flush=True)
+                rows.append(row)
+                progress.step(failed=row.failed)
+        finally:
+            await judge.aclose()
+    return rows
+
+
+def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | None) -> None:
+    screen = console(stderr=out == "-")
+    screen.print(summary_table(run, metrics))
+    usage = run.provenance["usage"]
+    rate = len(run) / seconds if seconds else 0.0
+    what = "pairs" if run.provenance["judge"] == "embedded" else "calls"
+    line = f"{len(run)} samples in {seconds:.1f} s ({rate:.1f}/s), {usage['calls']} {what}"
+    if tokens := usage["prompt_tokens"] + usage["completion_tokens"]:
+        line += f", {tokens} tokens"
+    screen.print(line, highlight=False, soft_wrap=True)
+    for note in usage["notes"]:
+        screen.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
+    for line in failures(run):
+        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+    if out and out != "-":
+        hint = f"; see one with: assay explain {out} --id {run.rows[0].sample.id}" * (
+            out.endswith(".jsonl")
+        )
+        screen.print(f"wrote {out}{hint}", highlight=False, markup=False, soft_wrap=True)
+
+
+def failures(run: Run) -> list[str]:
+    """The commonest reasons why scores failed, with an example each."""
+    reasons: Counter[str] = Counter()
+    example: dict[str, str] = {}
+    for row in run:
+        for reason in {s.reason for s in row.scores.values() if s.status == "failed"}:
+            reasons[reason] += 1
+            example.setdefault(reason, str(row.sample.id))
+    return [
+        f"failed: {count} of {len(run)} samples, e.g. {example[reason]}: {reason}"
+        for reason, count in reasons.most_common(5)
+    ]
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr)

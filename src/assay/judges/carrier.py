@@ -1,0 +1,166 @@
+"""JSON posts to one URL over aiohttp, with a key from the environment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from assay.errors import ConfigError, JudgeUnavailable, JudgeUnusable, MalformedAnswer
+from assay.judges.chat import Reply
+from assay.judges.retrying import PassingError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+OPENAI = "https://api.openai.com/v1"
+_LOOPBACK = ("localhost", "127.", "::1")
+_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+class HttpCarrier:
+    """Posts to ``<base_url>/chat/completions``; one session, in the running event loop.
+
+    A wait for a free connection is not part of the time-out: the number of requests at once is
+    bounded by the caller.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key_env: str,
+        key_header: str,
+        query: Mapping[str, str],
+        timeout: float,
+    ) -> None:
+        if not _NAME.fullmatch(api_key_env):
+            raise ConfigError(
+                "api_key_env is the NAME of an environment variable (upper-case letters, digits"
+                " and _), such as OPENAI_API_KEY; a key itself is never given"
+            )
+        self.where = _checked(base_url)
+        self._url = f"{self.where}/chat/completions"
+        self._env, self._header, self._query = api_key_env, key_header, dict(query)
+        self._timeout = timeout
+        self._session: aiohttp.ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def send(self, body: Mapping[str, Any]) -> Reply:
+        """The endpoint's answer; raises PassingError, JudgeUnusable."""
+        import aiohttp
+
+        session, headers = self._open(), self._headers()
+        try:
+            async with session.post(
+                self._url,
+                data=json.dumps(body).encode(),
+                headers=headers,
+                params=self._query,
+                allow_redirects=False,  # a key is not carried elsewhere
+            ) as response:
+                raw = await response.read()
+                named = {name.lower(): value for name, value in response.headers.items()}
+                return Reply(response.status, named, *_read(raw))
+        except TimeoutError:
+            late = f"{self.where}: no answer within {self._timeout:g} s"
+            raise PassingError(JudgeUnavailable(late)) from None
+        except aiohttp.ClientSSLError as error:
+            raise JudgeUnusable(f"{self.where}: no trusted connection: {error}") from None
+        except aiohttp.ClientConnectorError as error:
+            raise PassingError(JudgeUnavailable(self._unreachable(error))) from None
+        except (aiohttp.ClientPayloadError, aiohttp.ContentTypeError):
+            half = f"{self.where}: the reply broke off"
+            raise PassingError(MalformedAnswer(half)) from None
+        except aiohttp.InvalidURL:
+            raise JudgeUnusable(f"{self.where} is not a URL: set OPENAI_BASE_URL") from None
+        except (aiohttp.ClientError, OSError) as error:
+            lost = f"{self.where}: the connection failed ({type(error).__name__})"
+            raise PassingError(JudgeUnavailable(lost)) from None
+
+    def advice(self, status: int) -> str:
+        """What the user can do about 401, 403 or 404."""
+        if status == 404:
+            return "is the model's name right, and does the base URL end as it should (/v1)?"
+        if status in (401, 403):
+            state = "is set, but refused" if os.environ.get(self._env) else "is not set"
+            return f"check the key: the environment variable {self._env} {state}"
+        if status == 402:
+            return "the account cannot pay for this"
+        return "is the base URL that of an OpenAI-compatible endpoint? set OPENAI_BASE_URL"
+
+    def scrub(self, text: str) -> str:
+        """The text without the key."""
+        key = os.environ.get(self._env, "").strip()
+        return text.replace(key, "***") if key else text
+
+    async def aclose(self) -> None:
+        """Close the session, if there is one."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        loop = asyncio.get_running_loop()
+        if self._session is None or self._loop is not loop:
+            # A session of an earlier loop cannot be closed from this one.
+            if self._session is not None:
+                self._session.detach()
+            host = urlsplit(self.where).hostname or ""
+            self._loop = loop
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=self._timeout),
+                trust_env=not host.startswith(_LOOPBACK),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"}
+        key = os.environ.get(self._env, "").strip()
+        if not key:
+            if self.where == OPENAI:
+                raise JudgeUnusable(
+                    f"{self.where}: the environment variable {self._env} is not set; set it to"
+                    " your key, or set OPENAI_BASE_URL to a server that needs none"
+                )
+            return headers
+        if not (key.isascii() and key.isprintable()):
+            raise JudgeUnusable(f"the value of {self._env} has characters that no key can have")
+        bearer = self._header.lower() == "authorization"
+        headers[self._header] = f"Bearer {key}" if bearer else key
+        return headers
+
+    def _unreachable(self, error: OSError) -> str:
+        why = error.strerror or type(error).__name__
+        return (
+            f"cannot reach {self.where} ({why}): is the server running? set OPENAI_BASE_URL or"
+            " base_url to where it is"
+        )
+
+
+def _checked(base_url: str) -> str:
+    """The URL without its trailing parts; raises ConfigError."""
+    url = base_url.strip().rstrip("/").removesuffix("/chat/completions")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError("the base URL must begin with http:// or https:// and name a host")
+    if "@" in parts.netloc:
+        raise ConfigError("the base URL holds a password: put the key in an environment variable")
+    if parts.query or parts.fragment:
+        raise ConfigError("the base URL has a query: give it as query={...}")
+    return url
+
+
+def _read(raw: bytes) -> tuple[Any, str]:
+    text = raw.decode("utf-8", "replace")
+    try:
+        return json.loads(text), text
+    except (ValueError, RecursionError):
+        return None, text

@@ -1,0 +1,196 @@
+"""Chat completions as OpenAI defined them: requests, replies, refusals, whatever carries them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assay.asks import Usage
+from assay.errors import (
+    JudgeError,
+    JudgeRejected,
+    JudgeUnavailable,
+    JudgeUnusable,
+    MalformedAnswer,
+)
+from assay.judges.complete import Completion, Messages, Schema, Slots
+from assay.judges.retrying import Backoff, PassingError, Patience, passes, retry_after
+from assay.judges.terms import Sampling
+
+_WIDER = 4
+"""A reply that was cut off is asked for once more with this many times the tokens."""
+_UNUSABLE_CODES = ("insufficient_quota", "billing_hard_limit_reached", "model_not_found")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One HTTP answer: ``data`` is its JSON, or None if it is none; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: Any
+    text: str = ""
+
+
+class Carrier(Protocol):
+    """Brings one request body to the endpoint and its reply back.
+
+    ``send`` raises PassingError where no HTTP answer came.
+    """
+
+    where: str
+    """The endpoint as people know it, for messages."""
+
+    def advice(self, status: int) -> str:
+        """What the user can do about 401, 403 or 404."""
+
+    def scrub(self, text: str) -> str:
+        """The text without any secret that this carrier sends."""
+
+    async def send(self, body: Mapping[str, Any]) -> Reply: ...
+
+
+class Chat:
+    """One model behind one carrier: negotiates, retries, and reads completions."""
+
+    def __init__(
+        self,
+        model: str,
+        carrier: Carrier,
+        sampling: Sampling,
+        *,
+        concurrency: int,
+        backoff: Backoff | None,
+        newest: bool = False,
+    ) -> None:
+        self._terms = sampling.terms(newest=newest)
+        self.usage = Usage(notes=self._terms.notes)
+        self._fixed = {"model": model, **sampling.extra}
+        self._carrier = carrier
+        self._limit = sampling.max_tokens
+        self._slots = Slots(concurrency)
+        self._pilot = Slots(1)
+        self._patience = Patience(backoff or Backoff(), self.usage)
+
+    async def complete(self, messages: Messages, schema: Schema | None) -> Completion:
+        """The completion; a reply that was cut off is asked for once more with more room."""
+        async with self._slots():
+            limit = self._limit
+            done = await self._persist(messages, schema, limit)
+            if done.finish_reason == "length" and limit is not None and self._terms.limits:
+                limit *= _WIDER
+                self.usage.retries += 1
+                done = await self._persist(messages, schema, limit)
+        if done.finish_reason == "length":
+            room = "" if limit is None else f" at {limit} tokens"
+            raise MalformedAnswer(f"{self._carrier.where}: the reply was cut off{room}")
+        return done
+
+    async def _persist(
+        self, messages: Messages, schema: Schema | None, limit: int | None
+    ) -> Completion:
+        return await self._patience.run(lambda: self._once(messages, schema, limit))
+
+    async def _once(
+        self, messages: Messages, schema: Schema | None, limit: int | None
+    ) -> Completion:
+        if not self._terms.settled:
+            # One call finds out what the endpoint accepts; the others wait for it.
+            async with self._pilot():
+                if not self._terms.settled:
+                    try:
+                        return await self._negotiate(messages, schema, limit)
+                    finally:
+                        self._terms.settled = True
+        return await self._negotiate(messages, schema, limit)
+
+    async def _negotiate(
+        self, messages: Messages, schema: Schema | None, limit: int | None
+    ) -> Completion:
+        while True:
+            offered = self._terms.parameters(schema, limit)
+            body = {**offered, **self._fixed, "messages": list(messages)}
+            self.usage.calls += 1
+            reply = _unwrapped(await self._carrier.send(body))
+            if reply.status == 200:
+                return self._completion(reply)
+            code, param, message = _refusal(reply)
+            if code not in _UNUSABLE_CODES and reply.status in (400, 422, 500, 501):
+                ours = {name: offered[name] for name in offered if name not in self._fixed}
+                if self._terms.give_up(ours, param, message):
+                    continue
+            raise self._fault(reply, code, message)
+
+    def _fault(self, reply: Reply, code: str, message: str) -> JudgeError | PassingError:
+        status, where = reply.status, self._carrier.where
+        said = f"{where}: HTTP {status}"
+        if status != 401 and message:  # what a server says of a wrong key may repeat the key
+            said += f": {self._carrier.scrub(message)[:300]}"
+        if code in _UNUSABLE_CODES:
+            return JudgeUnusable(said)
+        if passes(status):
+            return PassingError(JudgeUnavailable(said), retry_after(reply.headers))
+        if status in (401, 402, 403, 404, 405) or status < 400:
+            return JudgeUnusable(f"{said}; {self._carrier.advice(status)}")
+        return JudgeRejected(said)
+
+    def _completion(self, reply: Reply) -> Completion:
+        where, data = self._carrier.where, reply.data
+        used = data.get("usage") if isinstance(data, dict) else None
+        read, written = _count(used, "prompt_tokens"), _count(used, "completion_tokens")
+        self.usage.prompt_tokens += read
+        self.usage.completion_tokens += written
+        try:
+            choice = data["choices"][0]
+            message = choice["message"]
+            text, refusal = _text(message.get("content")), message.get("refusal")
+            finish = str(choice.get("finish_reason") or "stop")
+        except (TypeError, KeyError, IndexError, AttributeError):
+            seen = self._carrier.scrub(" ".join(reply.text[:80].split()))
+            hint = f": {seen!r}" if seen else ""
+            raise PassingError(MalformedAnswer(f"{where} sent no completion{hint}")) from None
+        if refusal or finish == "content_filter":
+            raise JudgeRejected(f"{where}: the model refused ({refusal or finish})"[:300])
+        if text is None and finish != "length":
+            raise PassingError(MalformedAnswer(f"{where} sent a completion without text"))
+        return Completion(text or "", read, written, finish)
+
+
+def _unwrapped(reply: Reply) -> Reply:
+    """The reply, or the error that some gateways send with status 200."""
+    data = reply.data
+    if reply.status == 200 and isinstance(data, dict) and not data.get("choices"):
+        error = data.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        if error:
+            status = code if isinstance(code, int) and 400 <= code < 600 else 502
+            return Reply(status, reply.headers, data, reply.text)
+    return reply
+
+
+def _refusal(reply: Reply) -> tuple[str, str | None, str]:
+    """Code, parameter and message of an error body, in the shapes that are about."""
+    data = reply.data
+    error = data.get("error", data) if isinstance(data, dict) else None
+    if isinstance(error, dict):
+        code, param = error.get("code") or error.get("type"), error.get("param")
+        message = error.get("message") or error.get("detail") or ""
+        said = message if isinstance(message, str) else str(message)
+        return str(code), param if isinstance(param, str) else None, said
+    said = error if isinstance(error, str) else re.sub(r"<[^>]*>|\s+", " ", reply.text[:2000])
+    return "", None, " ".join(said.split())
+
+
+def _text(content: object) -> str | None:
+    """The text of a message; some endpoints send it in parts."""
+    if isinstance(content, list):
+        parts = [p.get("text") for p in content if isinstance(p, dict) and p.get("type") == "text"]
+        return "".join(p for p in parts if isinstance(p, str)) or None
+    return content if isinstance(content, str) and content.strip() else None
+
+
+def _count(used: object, name: str) -> int:
+    value = used.get(name) if isinstance(used, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,144 @@
+"""The judge itself: splits by rules, cuts premises to evidence, scores pairs off the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from assay.asks import Ask, Entail, Extract, T, Usage
+from assay.errors import ConfigError
+from assay.judges.batching import Pair, PairBatcher
+from assay.judges.crossencoder import CrossEncoder
+from assay.judges.embedded.head import Edition, Head
+from assay.judges.evidence import Passage, overlap
+from assay.judges.split import split_claims
+from assay.text import content_words
+from assay.verdicts import Cell, Span, Verdict
+
+HERE = Path(__file__).parent
+
+
+class EmbeddedJudge:
+    """Answers offline, with the model of ``folder`` (default: the one in the package).
+
+    Verdicts are ENTAILED or NEUTRAL: the model tells support from no support, and does not tell
+    contradiction from silence. ``probability`` is calibrated on balanced data. Premises longer
+    than the model reads are cut to the sentences that bear on the claim; a short premise is read
+    together with the question. The best single sentence is the evidence.
+    """
+
+    name = "embedded"
+
+    def __init__(self, folder: str | Path | None = None, *, threads: int | None = None) -> None:
+        self._folder = Path(folder) if folder else HERE
+        self._edition = Edition.read(self._folder / "judge.json")
+        if not (self._folder / "model.int8.onnx").is_file():
+            raise ConfigError(f"{self._folder} has no model.int8.onnx")
+        encoder = CrossEncoder(self._folder, max_tokens=self._edition.max_tokens, threads=threads)
+        self._pairs = PairBatcher(encoder.logits)
+        self._passages: OrderedDict[str, Passage] = OrderedDict()
+
+    @property
+    def edition(self) -> Edition:
+        """What was learned beside the weights."""
+        return self._edition
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity by weights, tokenizer, heads and splitting rules."""
+        digest = hashlib.sha256(f"{SPLITTING}{self._edition.text}".encode())
+        for name in ("model.int8.onnx", "tokenizer.json"):
+            digest.update(hashlib.sha256((self._folder / name).read_bytes()).digest())
+        return f"embedded:{digest.hexdigest()[:16]}"
+
+    @property
+    def usage(self) -> Usage:
+        """``calls`` counts the pairs that the model scored."""
+        return Usage(calls=self._pairs.scored)
+
+    def can(self, kind: type[Ask[Any]]) -> bool:
+        return issubclass(kind, Extract | Entail)
+
+    async def answer(self, ask: Ask[T]) -> T:
+        """Claims, or a row of cells a claim."""
+        if isinstance(ask, Extract):
+            claims = await asyncio.to_thread(split_claims, ask.text, ask.question)
+            return cast("T", tuple(claims))
+        if isinstance(ask, Entail):
+            return cast("T", await self._entail(ask))
+        raise ConfigError(
+            f"the embedded judge does not answer {type(ask).__name__}; use --judge openai:MODEL"
+        )
+
+    async def aclose(self) -> None:
+        self._pairs.close()
+
+    async def _entail(self, ask: Entail) -> tuple[tuple[Cell, ...], ...]:
+        head = self._edition.heads[ask.against]
+        if sum(map(len, ask.premises)) > LONG:
+            # Cutting up a book takes seconds: other samples need the loop meanwhile.
+            found = await asyncio.to_thread(self._prepare, ask, head)
+        else:
+            found = self._prepare(ask, head)
+        logits = await self._pairs.scores([one.pair for one in found])
+        cells = [_cell(head, z, one) for z, one in zip(logits, found, strict=True)]
+        width = len(ask.premises)
+        return tuple(tuple(cells[i * width : (i + 1) * width]) for i in range(len(ask.claims)))
+
+    def _prepare(self, ask: Entail, head: Head) -> list[_Prepared]:
+        """One a claim and premise, claim by claim."""
+        passages = [self._passage(premise) for premise in ask.premises]
+        question = as_question(ask.question or "")
+        return [
+            self._pair(claim, passage, question if passage.words <= head.question_words else "")
+            for claim in ask.claims
+            for passage in passages
+        ]
+
+    def _pair(self, claim: str, passage: Passage, question: str) -> _Prepared:
+        content = frozenset(content_words(claim))
+        chosen = passage.select(content, self._edition.max_words)
+        premise = passage.cut(chosen, self._edition.max_words)
+        if question:
+            premise = f"{question} {premise}"
+        return _Prepared((premise, claim), overlap(claim, premise), passage.quote(chosen, content))
+
+    def _passage(self, text: str) -> Passage:
+        """The passage of a premise, cut up once for all claims and asks."""
+        passage = self._passages.get(text)
+        if passage is None:
+            passage = self._passages[text] = Passage.of(text)
+            if len(self._passages) > KEPT_PASSAGES:
+                self._passages.popitem(last=False)
+        return passage
+
+
+SPLITTING = "rules 1"
+"""Raised when the splitting rules change."""
+KEPT_PASSAGES = 512
+LONG = 50_000
+"""Characters of premises from which an ask is prepared in a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    pair: Pair
+    overlap: float
+    evidence: Span | None
+
+
+def as_question(text: str) -> str:
+    """The question with its mark: search queries come without."""
+    text = text.strip()
+    return text if not text or text.endswith(("?", "？", "؟", ".", "!", ":")) else text + "?"
+
+
+def _cell(head: Head, logit: float, one: _Prepared) -> Cell:
+    probability = head.probability(logit, one.overlap)
+    if probability >= head.threshold:
+        return Cell(Verdict.ENTAILED, probability, evidence=one.evidence)
+    return Cell(Verdict.NEUTRAL, probability)

@@ -1,0 +1,162 @@
+"""A LangChain chat model as the judge."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol
+
+from assay.asks import Usage
+from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable, MalformedAnswer
+from assay.judges.complete import Completion, Messages, Schema, Slots
+from assay.judges.llm import LLMJudge
+from assay.judges.retrying import Backoff, PassingError, Patience, passes
+
+_HARMLESS = re.compile(
+    r"(key|secret|password|token|headers|callbacks|cache|metadata|tags|verbose|time_?out"
+    r"|max_retries|rate_limiter|client|name)$",
+    re.IGNORECASE,
+)
+_IDENTITY = re.compile(r"(model|deployment|engine)_?(id|name)?$", re.IGNORECASE)
+
+
+class Invokable(Protocol):
+    """The part of ``BaseChatModel`` that is used."""
+
+    def ainvoke(self, input: Any, /) -> Awaitable[Any]: ...
+
+
+class LangChainComplete:
+    """Completions by a LangChain chat model: plain messages in, text out.
+
+    The model is used as it was made, with its own parameters; nothing is set on it. ``timeout``
+    is in seconds, for one attempt.
+    """
+
+    def __init__(
+        self,
+        model: Invokable,
+        *,
+        timeout: float = 60.0,
+        concurrency: int = 64,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.usage = Usage()
+        self._model = model
+        self._timeout = timeout
+        self._slots = Slots(concurrency)
+        self._patience = Patience(backoff or Backoff(attempts=3), self.usage)
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """The model's class and its plain parameters; no keys, clients or time-outs."""
+        kind = type(self._model)
+        dump = getattr(self._model, "model_dump", None)
+        fields = dump() if callable(dump) else vars(self._model)
+        return {"class": f"{kind.__module__}.{kind.__qualname__}", "fields": _plain(fields)}
+
+    async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
+        pairs = [(message["role"], message["content"]) for message in messages]
+        async with self._slots():
+            return await self._patience.run(lambda: self._once(pairs))
+
+    async def aclose(self) -> None:
+        """Nothing is held: the model is its owner's."""
+
+    async def _once(self, pairs: list[tuple[str, str]]) -> Completion:
+        self.usage.calls += 1
+        name = type(self._model).__name__
+        try:
+            async with asyncio.timeout(self._timeout):
+                message = await self._model.ainvoke(pairs)
+        except TimeoutError:
+            late = JudgeUnavailable(f"{name}: no answer within {self._timeout:g} s")
+            raise PassingError(late) from None
+        except Exception as error:
+            raise _classified(name, error) from error
+        done = _completion(message)
+        self.usage.prompt_tokens += done.prompt_tokens
+        self.usage.completion_tokens += done.completion_tokens
+        if done.finish_reason in ("length", "max_tokens"):
+            raise MalformedAnswer(f"{name}: the reply was cut off; raise the model's token limit")
+        if done.finish_reason in ("content_filter", "refusal"):
+            raise JudgeRejected(f"{name}: the model refused ({done.finish_reason})")
+        return done
+
+
+def langchain_judge(
+    model: Invokable,
+    *,
+    name: str | None = None,
+    timeout: float = 60.0,
+    concurrency: int = 64,
+    backoff: Backoff | None = None,
+    packed: bool = False,
+    max_claims: int = 40,
+    max_chars: int = 24_000,
+    reasons: bool = True,
+    prompts: Mapping[str, str] | None = None,
+) -> LLMJudge:
+    """A judge that asks a LangChain chat model; parameters as for `LLMJudge`.
+
+    Set the model's temperature to 0 yourself: it is used as it was made.
+    """
+    complete = LangChainComplete(model, timeout=timeout, concurrency=concurrency, backoff=backoff)
+    return LLMJudge(
+        complete,
+        name=name or f"langchain:{_model_name(model)}",
+        fingerprint_parts=complete.parts,
+        packed=packed,
+        max_claims=max_claims,
+        max_chars=max_chars,
+        reasons=reasons,
+        prompts=prompts,
+    )
+
+
+def _model_name(model: object) -> str:
+    for field in ("model_name", "model", "model_id", "deployment_name"):
+        if isinstance(value := getattr(model, field, None), str) and value:
+            return value
+    return type(model).__name__
+
+
+def _plain(value: Any) -> Any:
+    """The value without secrets, clients and whatever else is no plain data."""
+    if isinstance(value, Mapping):
+        kept = {str(k): _plain(v) for k, v in value.items() if _counts(str(k))}
+        return {k: v for k, v in kept.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float) else None
+
+
+def _counts(field: str) -> bool:
+    return bool(_IDENTITY.search(field)) or not _HARMLESS.search(field)
+
+
+def _classified(name: str, error: Exception) -> JudgeError | PassingError:
+    """A provider's exception in our terms; the provider's words are in its cause."""
+    status = getattr(error, "status_code", None)
+    what = f"{name}: {type(error).__name__}" + (f" (HTTP {status})" if status else "")
+    if isinstance(status, int) and not passes(status):
+        if status in (401, 402, 403, 404):
+            return JudgeUnusable(f"{what}; check the model's name and key")
+        return JudgeRejected(what)
+    return PassingError(JudgeUnavailable(what))
+
+
+def _completion(message: Any) -> Completion:
+    content = getattr(message, "content", message)
+    if isinstance(content, list):
+        texts = [part if isinstance(part, str) else part.get("text", "") for part in content]
+        content = "".join(text for text in texts if isinstance(text, str))
+    used = getattr(message, "usage_metadata", None) or {}
+    about = getattr(message, "response_metadata", None) or {}
+    return Completion(
+        content if isinstance(content, str) else "",
+        int(used.get("input_tokens", 0)),
+        int(used.get("output_tokens", 0)),
+        str(about.get("finish_reason") or about.get("stop_reason") or "stop"),
+    )

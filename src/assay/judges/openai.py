@@ -1,0 +1,143 @@
+"""Any OpenAI-compatible endpoint over aiohttp, and the judge that asks it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from assay.asks import Usage
+from assay.errors import ConfigError
+from assay.judges.carrier import OPENAI, HttpCarrier
+from assay.judges.chat import Chat
+from assay.judges.complete import Completion, Messages, Schema
+from assay.judges.llm import LLMJudge
+from assay.judges.openai_client import ClientComplete
+from assay.judges.retrying import Backoff
+from assay.judges.terms import Format, Sampling
+
+
+class OpenAIComplete:
+    """Completions of ``model`` at an OpenAI-compatible endpoint.
+
+    ``base_url`` is, unless given, $OPENAI_BASE_URL or OpenAI's own. The key is read at every
+    call from the variable *named* ``api_key_env`` and sent as ``key_header``; where the variable
+    is not set, none is sent. ``query`` goes with every URL (Azure's ``api-version``).
+    ``timeout`` is in seconds, for one attempt; ``concurrency`` is the number of requests at
+    once.
+
+    Raises ConfigError for a URL or name that cannot work.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key_env: str = "OPENAI_API_KEY",
+        key_header: str = "Authorization",
+        query: Mapping[str, str] | None = None,
+        sampling: Sampling | None = None,
+        timeout: float = 60.0,
+        concurrency: int = 64,
+        backoff: Backoff | None = None,
+    ) -> None:
+        where = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+        sampling = sampling or Sampling()
+        self._carrier = HttpCarrier(where, api_key_env, key_header, query or {}, timeout)
+        self._parts = {
+            "model": model,
+            "base_url": self._carrier.where,
+            "query": dict(query or {}),
+            **sampling.parts(),
+        }
+        self._chat = Chat(
+            model,
+            self._carrier,
+            sampling,
+            concurrency=concurrency,
+            backoff=backoff,
+            newest=self._carrier.where == OPENAI,
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """Requests, tokens and retries so far, and what the endpoint refused."""
+        return self._chat.usage
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """What the replies depend on, for a fingerprint."""
+        return self._parts
+
+    async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
+        return await self._chat.complete(messages, schema)
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        await self._carrier.aclose()
+
+
+def openai_judge(
+    model: str,
+    *,
+    client: object | None = None,
+    base_url: str | None = None,
+    api_key_env: str = "OPENAI_API_KEY",
+    key_header: str = "Authorization",
+    query: Mapping[str, str] | None = None,
+    temperature: float | None = 0.0,
+    seed: int | None = 0,
+    max_tokens: int | None = 4096,
+    reply_format: Format = "json_schema",
+    extra: Mapping[str, Any] | None = None,
+    timeout: float = 60.0,
+    concurrency: int = 64,
+    backoff: Backoff | None = None,
+    packed: bool = False,
+    max_claims: int = 40,
+    max_chars: int = 24_000,
+    reasons: bool = True,
+    prompts: Mapping[str, str] | None = None,
+) -> LLMJudge:
+    """A judge that asks an OpenAI-compatible endpoint, or your own openai client object.
+
+    With ``client`` (an ``openai.OpenAI`` or ``AsyncOpenAI``, Azure's too) the URL and the key
+    are the client's. The other parameters are those of `OpenAIComplete`, `Sampling` and
+    `LLMJudge`. Raises ConfigError.
+    """
+    sampling = Sampling(temperature, seed, max_tokens, reply_format, extra or {})
+    complete: OpenAIComplete | ClientComplete
+    if client is None:
+        complete = OpenAIComplete(
+            model,
+            base_url=base_url,
+            api_key_env=api_key_env,
+            key_header=key_header,
+            query=query,
+            sampling=sampling,
+            timeout=timeout,
+            concurrency=concurrency,
+            backoff=backoff,
+        )
+    elif base_url is not None or query is not None:
+        raise ConfigError("a client has its own URL: give base_url and query to the client")
+    else:
+        complete = ClientComplete(
+            client,
+            model,
+            sampling=sampling,
+            timeout=timeout,
+            concurrency=concurrency,
+            backoff=backoff,
+        )
+    return LLMJudge(
+        complete,
+        name=f"openai:{model}",
+        fingerprint_parts=complete.parts,
+        packed=packed,
+        max_claims=max_claims,
+        max_chars=max_chars,
+        reasons=reasons,
+        prompts=prompts,
+    )

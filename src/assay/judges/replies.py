@@ -1,0 +1,163 @@
+"""Strict reading of a model's reply, and the search for its quotes in the source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.verdicts import Span, Verdict
+
+PARSER = 1
+"""Version of the reading rules; part of every fingerprint."""
+MAX_REASON = 300
+_LONGEST_LOOSE_QUOTE = 4000
+_VERDICTS: Mapping[str, Verdict] = {
+    v.value: v for v in (Verdict.ENTAILED, Verdict.NEUTRAL, Verdict.CONTRADICTED)
+}
+_ALIKE = ("\"“”„‟«»″'‘’‚‛′`´", "-‐‑‒–—−")
+Key = tuple[str, str]
+"""Ids of a claim and a premise; the premise is "" where a call has only one."""
+
+
+class UnreadableError(ValueError):
+    """The reply as a whole cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One verdict as the model gave it."""
+
+    verdict: Verdict
+    quote: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What a reply says of the pairs that were asked for, and how many parts were no good."""
+
+    said: dict[Key, Said] = field(default_factory=dict)
+    invalid: int = 0
+
+
+def read_claims(text: str, nonce: str) -> list[tuple[str, str]]:
+    """Claims and their quotes; raises UnreadableError unless every part is as asked."""
+    out = []
+    for item in _items(text, nonce, "claims"):
+        claim = item.get("claim") if isinstance(item, dict) else None
+        if not isinstance(claim, str) or not claim.strip():
+            raise UnreadableError("a claim is missing in the list of claims")
+        quote = item.get("quote")
+        out.append((claim.strip(), quote if isinstance(quote, str) else ""))
+    return out
+
+
+def read_verdicts(text: str, nonce: str, wanted: Collection[Key], *, packed: bool) -> Verdicts:
+    """The verdicts on the wanted pairs, by id and never by position.
+
+    A part with an unknown id, a verdict that is none, or a second and different verdict on a
+    pair counts as invalid; a pair with two different verdicts has none. Raises UnreadableError
+    unless the reply is one JSON object with the right nonce and a list of verdicts.
+    """
+    out, disputed = Verdicts(), set()
+    for item in _items(text, nonce, "verdicts"):
+        read = _verdict(item, packed=packed)
+        if read is None or read[0] not in wanted:
+            out.invalid += 1
+            continue
+        key, said = read
+        if key in out.said:
+            out.invalid += 1
+            if out.said[key].verdict is not said.verdict:
+                disputed.add(key)
+        else:
+            out.said[key] = said
+    for key in disputed:
+        del out.said[key]
+    return out
+
+
+def _verdict(item: object, *, packed: bool) -> tuple[Key, Said] | None:
+    if not isinstance(item, dict):
+        return None
+    claim, word = item.get("claim"), item.get("verdict")
+    premise = item.get("premise") if packed else ""
+    if not (isinstance(claim, str) and isinstance(premise, str) and isinstance(word, str)):
+        return None
+    verdict = _VERDICTS.get(word.casefold())
+    if verdict is None:
+        return None
+    quote, reason = item.get("quote"), item.get("reason")
+    return (claim, premise), Said(
+        verdict,
+        quote if isinstance(quote, str) else "",
+        reason[:MAX_REASON] if isinstance(reason, str) else "",
+    )
+
+
+def _items(text: str, nonce: str, name: str) -> list[Any]:
+    try:
+        data = json.loads(_bare(text), object_pairs_hook=_unique)
+    except UnreadableError:
+        raise
+    except (ValueError, RecursionError):
+        raise UnreadableError("the reply is not one JSON object") from None
+    if not isinstance(data, dict):
+        raise UnreadableError("the reply is not one JSON object")
+    if data.get("nonce") != nonce:
+        raise UnreadableError("the reply does not repeat the nonce")
+    items = data.get(name)
+    if not isinstance(items, list):
+        raise UnreadableError(f"the reply has no list of {name}")
+    return items
+
+
+def _bare(text: str) -> str:
+    """The reply without the one code fence that may enclose all of it."""
+    text = text.strip()
+    if not text.startswith("```"):
+        return text
+    first, _, rest = text.partition("\n")
+    if first.strip() not in ("```", "```json") or not rest.endswith("```"):
+        raise UnreadableError("the reply is not one JSON object")
+    return rest.removesuffix("```")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a key that comes twice could mean either."""
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise UnreadableError("an object of the reply has a key twice")
+    return out
+
+
+def find_quote(source: str, quote: str) -> Span | None:
+    """Where the source holds the quote, with the source's own characters; None if nowhere.
+
+    Case, white space, and the shapes of quotation marks and dashes may differ.
+
+    >>> find_quote("He said:  “Paris – now”.", "he said: 'paris - NOW'")
+    Span(quote='He said:  “Paris – now”', start=0, end=23)
+    >>> find_quote("Paris", "London") is None
+    True
+    """
+    quote = quote.strip()
+    if not quote:
+        return None
+    if (start := source.find(quote)) >= 0:
+        return Span(quote, start, start + len(quote))
+    if len(quote) > _LONGEST_LOOSE_QUOTE:
+        return None
+    match = re.search(r"\s+".join(map(_loosely, quote.split())), source, re.IGNORECASE)
+    return Span(match.group(), match.start(), match.end()) if match else None
+
+
+def _loosely(word: str) -> str:
+    """A pattern for the word in which look-alike marks stand for each other."""
+    return "".join(
+        next((f"[{re.escape(marks)}]" for marks in _ALIKE if char in marks), re.escape(char))
+        for char in word
+    )

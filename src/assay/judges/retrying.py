@@ -1,0 +1,131 @@
+"""Asking again after a passing fault: how often, and how long to wait."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from assay.asks import Usage
+from assay.errors import ConfigError, JudgeError, JudgeUnavailable
+
+T = TypeVar("T")
+
+PASSING = frozenset({408, 409, 425, 429})
+"""Client errors that may pass; so may every 5xx."""
+
+
+class PassingError(Exception):
+    """A fault that may pass: the error to raise in the end, and the wait the server asks for."""
+
+    def __init__(self, error: JudgeError, after: float | None = None) -> None:
+        self.error = error
+        self.after = after
+        super().__init__(str(error))
+
+
+def passes(status: int) -> bool:
+    """Whether a request with this HTTP status is worth repeating."""
+    return status in PASSING or status >= 500
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How often one call is tried and how long the pauses are, in seconds.
+
+    Pauses double from ``first`` up to ``longest``, each cut by up to half at random. A wait that
+    the server asks for is obeyed, unless it is longer than ``patience``: then the call fails.
+    """
+
+    attempts: int = 5
+    first: float = 0.5
+    longest: float = 30.0
+    patience: float = 300.0
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise ConfigError(f"attempts must be at least 1, not {self.attempts}")
+
+    def pause(self, attempt: int) -> float:
+        """Seconds before attempt ``attempt + 1`` where the server asks for none."""
+        return min(self.longest, self.first * 2.0 ** (attempt - 1)) * (0.5 + _chance() / 2)
+
+
+class Patience:
+    """Repeats calls; a wait that one call is told to keep holds back all calls."""
+
+    def __init__(self, backoff: Backoff, usage: Usage) -> None:
+        self._backoff = backoff
+        self._usage = usage
+        self._quiet_until = 0.0
+
+    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of the call; raises the JudgeError of its last fault."""
+        backoff = self._backoff
+        for attempt in range(1, backoff.attempts + 1):
+            if (wait := self._quiet_until - time.monotonic()) > 0:
+                await backoff.sleep(wait)
+            try:
+                return await call()
+            except PassingError as fault:
+                error = fault.error
+                if attempt == backoff.attempts:
+                    break
+                if fault.after is not None and fault.after > backoff.patience:
+                    raise JudgeUnavailable(
+                        f"{error} (it asks to wait {fault.after:.0f} s)"
+                    ) from None
+                self._usage.retries += 1
+                await self._wait(attempt, fault.after)
+        raise type(error)(f"{error} ({backoff.attempts} attempts)") from None
+
+    async def _wait(self, attempt: int, after: float | None) -> None:
+        if after is None:
+            await self._backoff.sleep(self._backoff.pause(attempt))
+            return
+        # A little more than asked, and not the same for all, or they all come back at once.
+        until = time.monotonic() + after * (1 + _chance() / 20)
+        self._quiet_until = max(self._quiet_until, until)
+
+
+def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
+    """Seconds to wait by ``retry-after-ms`` or ``Retry-After`` (seconds or HTTP date).
+
+    Header names are expected in lower case.
+
+    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})
+    (2.0, 0.25)
+    >>> retry_after({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=50.0)
+    10.0
+    >>> retry_after({"retry-after": "soon"}) is None
+    True
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or value is None:
+        return seconds
+    try:
+        at = parsedate_to_datetime(value).timestamp()
+    except ValueError:
+        return None
+    return max(0.0, at - (time.time() if now is None else now))
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _chance() -> float:
+    return secrets.randbelow(1000) / 1000

@@ -1,0 +1,107 @@
+"""A judge that says what it is told to: for tests, docs and dry runs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from assay.asks import Ask, Entail, Extract, T, Usage
+from assay.errors import ConfigError
+from assay.sample import Claim
+from assay.verdicts import Cell, Verdict
+
+Said = Verdict | Cell | str | None
+LETTERS = {
+    "E": Verdict.ENTAILED,
+    "N": Verdict.NEUTRAL,
+    "C": Verdict.CONTRADICTED,
+    "?": Verdict.UNKNOWN,
+}
+
+
+class ScriptedJudge:
+    """Claims and verdicts from a table or a function.
+
+    ``claims`` maps a text to its claims (default: one a sentence). ``verdicts`` maps (claim,
+    premise) to a Verdict, a Cell, or one of the letters E, N, C and ?; what a table does not
+    hold is NEUTRAL (default: a premise entails the claims that stand in it word for word).
+    ``asked`` keeps every ask, in order.
+
+    >>> import asyncio
+    >>> judge = ScriptedJudge(verdicts={("Rain is wet.", "It rains."): "E"})
+    >>> asyncio.run(judge.answer(Entail(("Rain is wet.",), ("It rains.",))))[0][0].verdict
+    <Verdict.ENTAILED: 'entailed'>
+    """
+
+    def __init__(
+        self,
+        *,
+        claims: Mapping[str, Sequence[str]] | Callable[[str], Sequence[str]] | None = None,
+        verdicts: Mapping[tuple[str, str], Said] | Callable[[str, str], Said] | None = None,
+        name: str = "scripted",
+    ) -> None:
+        self.name = name
+        self.usage = Usage()
+        self.asked: list[Ask[Any]] = []
+        self._claims = claims
+        self._verdicts = verdicts
+
+    @property
+    def fingerprint(self) -> str:
+        """Identity by name and tables; functions are told apart by their qualified name."""
+        parts = [_identity(self._claims), _identity(self._verdicts)]
+        return f"{self.name}:" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def can(self, kind: type[Ask[Any]]) -> bool:
+        return issubclass(kind, Extract | Entail)
+
+    async def answer(self, ask: Ask[T]) -> T:
+        """The scripted answer."""
+        self.asked.append(ask)
+        self.usage.calls += 1
+        if isinstance(ask, Extract):
+            return cast("T", tuple(self._extract(ask.text)))
+        if isinstance(ask, Entail):
+            return cast(
+                "T",
+                tuple(tuple(self._cell(c, p) for p in ask.premises) for c in ask.claims),
+            )
+        raise ConfigError(f"the scripted judge does not answer {type(ask).__name__}")
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+    def _extract(self, text: str) -> list[Claim]:
+        if callable(self._claims):
+            texts = list(self._claims(text))
+        elif self._claims is not None and text in self._claims:
+            texts = list(self._claims[text])
+        else:
+            texts = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text)]
+        return [_place(claim, text) for claim in texts if claim]
+
+    def _cell(self, claim: str, premise: str) -> Cell:
+        if self._verdicts is None:
+            said: Said = Verdict.ENTAILED if claim in premise else Verdict.NEUTRAL
+        elif callable(self._verdicts):
+            said = self._verdicts(claim, premise)
+        else:
+            said = self._verdicts.get((claim, premise), Verdict.NEUTRAL)
+        if isinstance(said, Cell):
+            return said
+        if said is None:
+            return Cell(Verdict.UNKNOWN)
+        return Cell(LETTERS.get(said) or Verdict(said))
+
+
+def _place(claim: str, text: str) -> Claim:
+    start = text.find(claim)
+    return Claim(claim, start, start + len(claim)) if start >= 0 else Claim(claim)
+
+
+def _identity(script: object) -> str:
+    if callable(script):
+        return getattr(script, "__qualname__", type(script).__qualname__)
+    return repr(sorted(script.items(), key=repr)) if isinstance(script, Mapping) else "default"

@@ -1,0 +1,96 @@
+"""Sentences that claim nothing: questions, refusals, greetings, closers, lead-ins."""
+
+from __future__ import annotations
+
+import re
+
+_QUESTION = re.compile(r"[?？؟][\s\"'”’)*_]*$")
+_SPEAKS = re.compile(
+    r"""
+    \W*(?:sure|certainly|of\ course|absolutely|okay|ok|great\ question|hello|hi|hey|thanks|thank\ you
+        |you're\ welcome|you\ are\ welcome|good\ (?:morning|evening|afternoon)|no\ problem|alright)
+        (?:\W*$|[!,.]?\s+(?:i(?:'d|'ll|\ would|\ will|\ can)\b.*|there\W*|here\b.*[:!.]|happy\ to.*
+        |for\ (?:asking|your).*|let(?:'s|\ me)\b.*)$)
+    | \W*(?:i(?:'d|\ would)\ be\ (?:happy|glad|delighted)\ to|i(?:'m|\ am)\ (?:happy|glad|here)\ to
+        |i\ hope\ (?:this|that|it)|(?:i\ )?hope\ (?:this|that|it)\ helps
+        |(?:please\ )?(?:let\ me\ know|feel\ free|don't\ hesitate|do\ not\ hesitate)\b
+        |(?:please\ )?(?:could|can|would)\ you\ (?:please\ )?(?:provide|clarify|specify|share)\b
+        |if\ you\ (?:have|need|want|would\ like|require|'d\ like)\b.*\b(?:let\ me\ know|feel\ free
+            |ask|help|assist|contact|reach\ out)\b
+        |is\ there\ anything\ else|have\ a\ (?:great|nice|good)\ day|please\ provide\b).*$
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+_REFUSES = re.compile(
+    r"""
+    \W*(?:(?:unfortunately|however|but|sorry|i(?:'m|\ am)\ (?:very\ |so\ )?(?:sorry|afraid)
+        |i\ apologi[sz]e|apologies|my\ apologies)\b[\s,.]*(?:but\s+|that\s+)?)*
+    (?:
+      (?:as|being)\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b
+    | i\ (?:really\ |simply\ |still\ )?(?:do\ not|don't|cannot|can't|could\ not|couldn't|am\ not\ able
+        |am\ unable|was\ unable|was\ not\ able|have\ no|do\ not\ currently|don't\ currently)\b\ ?
+        (?:to\ )?(?:actually\ )?(?:know|have|find|answer|provide|help|assist|see|determine|locate|give
+        |tell|say|recall|remember|access|comment|offer|idea|information|confirm|verify|browse)\b
+    | i(?:'m|\ am)\ (?:not\ (?:sure|certain|able|aware)|unable|unsure|sorry|afraid)\b
+    | (?:the\ |this\ |these\ |any\ of\ the\ |none\ of\ the\ |there\ is\ |there's\ |based\ on\ the\ )
+        .{0,80}?\b(?:documents?|contexts?|passages?|texts?|information|sources?|articles?|excerpts?
+        |material|answer|data)\b.{0,60}?
+        \b(?:(?:do|does|did|is|are|was|were|has|have|can|could)(?:\ not|n't)\b|cannot\b|no\b|lacks?\b)
+        .{0,40}?\b(?:contain|mention|provide|include|specify|state|say|available|information|answer
+        |found|given|address|enough|sufficient|relevant|determined?|discuss|clear|details?|specified)
+    | there\ (?:is|was|are)\ (?:no|not\ (?:any|enough|sufficient))\ (?:\w+\ ){0,3}
+        (?:information|mention|answer|data|details?|context|evidence)\b.{0,60}?
+        \b(?:in|from|available|provided|about|on|regarding|given|to)\b
+    | (?:no|insufficient|not\ enough)\ (?:\w+\ ){0,2}(?:information|answer|data|context)\b
+    | (?:it\ is|it's)\ not\ (?:possible|clear)\ (?:to\ |from\ the\ ).{0,40}(?:determine|answer|text
+        |context|passage|documents?|information)
+    | (?:unknown|unanswerable|n/?a|not\ (?:available|mentioned|specified|provided|found)|no\ answer
+        |idk|sorry)\W*$
+    | i(?:'m|\ am)\ (?:just\ )?an?\ (?:ai|assistant|language\ model)
+    )
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+# A refusal that goes on to say something is no refusal.
+_GOES_ON = re.compile(r"[,;]?\s(?:but|however|though|although)\s+(?!i\b|the\b.*\bnot\b|this\b)", re.IGNORECASE)
+_APOLOGY = re.compile(
+    r"\W*(?:i(?:'m|\s+am)\s+(?:\w+\s)?(?:sorry|afraid)|i\s+apologi[sz]e|unfortunately)\W*", re.IGNORECASE
+)
+_LEAD_IN = re.compile(
+    r"""\W*(?:(?:based\ on|according\ to|from|given|using|per)\ (?:the|this|these|your|my|what)\b[^.:!?]*
+        |here(?:'s|\ is|\ are|\ were)\b.*|(?:the\ )?following\b.*|(?:these|they|this|it)\ (?:are|include|is)
+        |(?:the\ )?answer(?:\ is)?|in\ (?:summary|short|conclusion|brief)|to\ (?:summarize|summarise|conclude)
+        |for\ example|for\ instance|note|answer|summary|conclusion|steps|sources?|references?|example
+        |(?:please\ )?(?:follow|see|consider|try|check|do|use|take)\b.*\b(?:steps?|following|below|these)\b.*
+        |(?:you\ (?:can|should|need\ to|must|may)|to\b.*)\b.*\b(?:steps?|following|below|these)\b.*
+        |.*\b(?:as\ follows|(?:the|these)\ (?:following|steps?)|the\ following\ \w+(?:\ \w+)?))\W*[:：]\W*$""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+
+
+def claims_nothing(sentence: str) -> bool:
+    """Whether a sentence makes no claim about the world.
+
+    >>> [claims_nothing(s) for s in ("I don't know.", "Who was he?", "Hope this helps!", "Yes.")]
+    [True, True, True, False]
+    """
+    plain = sentence.replace("’", "'")
+    if not any(ch.isalnum() for ch in plain):
+        return True
+    if _QUESTION.search(plain) or _SPEAKS.match(plain):
+        return True
+    return refuses(plain)
+
+
+def refuses(sentence: str) -> bool:
+    """Whether a sentence declines to answer and says nothing else."""
+    plain = sentence.replace("’", "'")
+    if re.fullmatch(_APOLOGY, plain):
+        return True
+    found = _REFUSES.match(plain)
+    return found is not None and not _GOES_ON.search(plain, found.end())
+
+
+def leads_in(sentence: str) -> bool:
+    """Whether a sentence only announces what comes after its colon."""
+    return _LEAD_IN.match(sentence.replace("’", "'")) is not None

@@ -1,0 +1,162 @@
+"""One row as one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from assay.errors import DataError
+from assay.readers.cells import brief, clean, jsonable, kind, parse_object, plain
+from assay.readers.columns import Plan, Take
+from assay.readers.fields import (
+    as_claims,
+    as_contexts,
+    as_id,
+    as_ids,
+    as_labels,
+    as_references,
+    as_text,
+)
+from assay.sample import Context, Sample
+
+_CONVERT: Mapping[str, Callable[[Any, bool], Any]] = MappingProxyType(
+    {
+        "question": as_text,
+        "response": as_text,
+        "contexts": as_contexts,
+        "references": as_references,
+        "id": as_id,
+        "response_claims": as_claims,
+        "reference_claims": as_claims,
+        "context_ids": as_ids,
+        "context_relevance": as_labels,
+    }
+)
+_DIRECT = ("question", "response", "references", "response_claims", "reference_claims")
+_VALOR = frozenset({"groundtruth", "prediction"})
+
+
+def flatten(row: Mapping[str, Any], dotted: Iterable[str] = ()) -> Mapping[str, Any]:
+    """The row with the keys of promptfoo's ``vars`` and Valor's ``context`` as dotted columns.
+
+    ``dotted`` are further paths into nested objects, such as "response.output".
+
+    >>> flatten({"vars": {"query": "Who?"}, "output": "Me."})
+    {'output': 'Me.', 'vars.query': 'Who?'}
+    """
+    open_up = [
+        name
+        for name in ("vars", "context")
+        if isinstance(inner := row.get(name), Mapping)
+        and (name == "vars" or (inner and _VALOR.issuperset(inner)))
+    ]
+    if not open_up and not dotted:
+        return row
+    flat = {name: value for name, value in row.items() if name not in open_up}
+    for name in open_up:
+        flat |= {f"{name}.{key}": value for key, value in row[name].items()}
+    for path in dotted:
+        if path not in flat and (value := _walk(row, path)) is not None:
+            flat[path] = value
+    return flat
+
+
+def make_sample(row: Mapping[str, Any], plan: Plan, number: int, cells: bool) -> Sample:
+    """The sample in a flattened row.
+
+    ``number`` is the id where the row has none; ``cells`` says that a text may hold a list, as in
+    CSV. Raises DataError that names the column and what was found.
+    """
+    got: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+    for take in plan.takes:
+        value = plain(row.get(take.column))
+        if value is None and take.spare is not None:
+            value = plain(row.get(take.spare))
+        if value is None:
+            continue
+        if take.field == "metadata":
+            metadata |= _metadata(value, take.column, cells)
+            continue
+        try:
+            got[take.field] = _CONVERT[take.field](value, cells)
+        except DataError as error:
+            raise DataError(f"column {take.column!r}: {_named(error, take)}") from None
+        _check_spare(row, take, got[take.field], cells)
+    for name in plan.rest:
+        if (value := jsonable(row.get(name))) is not None:
+            metadata[clean(name)] = value
+    contexts = _contexts(got, metadata, row, plan)
+    direct = {name: got[name] for name in _DIRECT if name in got}
+    return Sample(contexts=contexts, id=got.get("id") or str(number), metadata=metadata, **direct)
+
+
+def _contexts(
+    got: Mapping[str, Any], metadata: dict[str, Any], row: Mapping[str, Any], plan: Plan
+) -> tuple[Context, ...] | None:
+    contexts: tuple[Context, ...] | None
+    contexts, rests = got.get("contexts", (None, []))
+    if rests:
+        metadata["context_metadata"] = jsonable(rests)
+    for take in plan.takes:
+        if take.field not in {"context_ids", "context_relevance"}:
+            continue
+        values = got.get(take.field)
+        if contexts is None or values is None:
+            _keep(row, take, metadata, refused=values is None)
+            continue
+        if len(values) != len(contexts):
+            found = f"it has {len(values)} entries for {len(contexts)} contexts"
+            raise DataError(f"column {take.column!r}: {found}; they must be parallel")
+        field = "id" if take.field == "context_ids" else "relevant"
+        contexts = tuple(
+            replace(c, **{field: v}) if getattr(c, field) is None else c  # its own label stays
+            for c, v in zip(contexts, values, strict=True)
+        )
+    return contexts
+
+
+def _keep(row: Mapping[str, Any], take: Take, metadata: dict[str, Any], refused: bool) -> None:
+    value = jsonable(row.get(take.column))
+    if value is None:
+        return
+    if refused and take.sure:
+        raise DataError(
+            f"column {take.column!r}: expected a list of true, false, 1 or 0, one per context, "
+            f"found {kind(value)}"
+        )
+    metadata[clean(take.column)] = value
+
+
+def _check_spare(row: Mapping[str, Any], take: Take, taken: Any, cells: bool) -> None:
+    value = None if take.spare is None else plain(row.get(take.spare))
+    if value is None:
+        return
+    singular = as_references(value, cells)
+    if not set(singular) <= set(taken):
+        raise DataError(
+            f"column {take.spare!r} ({brief(' | '.join(singular))}) is not among the texts of "
+            f"column {take.column!r}; say which to take with --map references={take.column!r}"
+        )
+
+
+def _metadata(value: Any, column: str, cells: bool) -> dict[str, Any]:
+    if isinstance(value, str) and cells:
+        value = parse_object(value) or value
+    if isinstance(value, Mapping):
+        inner: dict[str, Any] = jsonable(value)
+        return {key: item for key, item in inner.items() if item is not None}
+    return {column: jsonable(value)}
+
+
+def _named(error: DataError, take: Take) -> str:
+    return str(error).replace("FIELD=COLUMN", f"{take.field}={take.column}")
+
+
+def _walk(row: Mapping[str, Any], path: str) -> Any:
+    value: Any = row
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,173 @@
+"""The runner: meets each need of a sample once, and scores it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from assay.asks import Ask, Judge
+from assay.errors import AssayError, JudgeError, JudgeUnusable, MissingField
+from assay.metrics import Metric
+from assay.needs import Claims, Need
+from assay.run import Row
+from assay.sample import Claim, Sample
+from assay.score import Score
+
+T = TypeVar("T")
+
+
+class MetricBug(RuntimeError):
+    """A bug in the code of a metric or judge, with the sample and metric it showed at."""
+
+
+@dataclass
+class Case:
+    """One sample and its needs met so far, each by a single task."""
+
+    sample: Sample
+    judge: Judge
+    plan: frozenset[Need[Any]]
+    _met: dict[Need[Any], asyncio.Future[Any]] = field(default_factory=dict)
+
+    async def meet(self, need: Need[T]) -> T:
+        """The answer to a need; whoever comes second awaits the first."""
+        if need not in self._met:
+            self._met[need] = asyncio.ensure_future(need.resolve(self))
+        return cast("T", await self._met[need])
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """The judge's answer."""
+        return await self.judge.answer(ask)
+
+    def claims(self) -> dict[str, tuple[Claim, ...]]:
+        """The claims that were met without error, by the text that made them."""
+        out = {}
+        for of in ("response", "reference"):
+            future = self._met.get(Claims(of))
+            if future is not None and future.done() and future.exception() is None:
+                out[of] = future.result()
+        return out
+
+    async def cancel(self) -> None:
+        """Stop what is still in work."""
+        for future in self._met.values():
+            future.cancel()
+        await asyncio.gather(*self._met.values(), return_exceptions=True)
+
+
+async def score_sample(sample: Sample, metrics: Mapping[str, Metric], judge: Judge) -> Row:
+    """Score one sample. Expected troubles become scores; bugs are raised as MetricBug.
+
+    Raises JudgeUnusable if no sample can be scored with this judge.
+    """
+    scores: dict[str, Score] = {}
+    plan: set[Need[Any]] = set()
+    for name, metric in metrics.items():
+        try:
+            plan |= closure(metric.needs, sample)
+        except MissingField as error:
+            scores[name] = Score.failed(str(error))
+    case = Case(sample, judge, frozenset(plan))
+    try:
+        answers = await _meet_all(case)
+        for name, metric in metrics.items():
+            if name not in scores:
+                scores[name] = _score(name, metric, sample, answers)
+    finally:
+        await case.cancel()
+    return Row(sample, {name: scores[name] for name in metrics}, case.claims())
+
+
+async def meet(need: Need[T], sample: Sample, judge: Judge) -> T:
+    """The answer to one need of one sample; raises MissingField and JudgeError."""
+    case = Case(sample, judge, frozenset(closure([need], sample)))
+    try:
+        return await case.meet(need)
+    finally:
+        await case.cancel()
+
+
+def closure(needs: Iterable[Need[Any]], sample: Sample) -> set[Need[Any]]:
+    """The needs and all that they lean on; raises MissingField if the sample lacks a field."""
+    out: set[Need[Any]] = set()
+    todo = list(needs)
+    while todo:
+        need = todo.pop()
+        if need not in out:
+            out.add(need)
+            todo.extend(need.parts(sample))
+    return out
+
+
+async def _meet_all(case: Case) -> dict[Need[Any], Any]:
+    needs = list(case.plan)
+    got = await asyncio.gather(*map(case.meet, needs), return_exceptions=True)
+    for answer in got:
+        if isinstance(answer, JudgeUnusable):
+            raise answer
+        if isinstance(answer, BaseException) and not isinstance(answer, AssayError):
+            if not isinstance(answer, Exception):
+                raise answer
+            raise MetricBug(f"sample {case.sample.id!r}: {answer!r}") from answer
+    return dict(zip(needs, got, strict=True))
+
+
+def _score(name: str, metric: Metric, sample: Sample, met: Mapping[Need[Any], Any]) -> Score:
+    inputs = [met[need] for need in metric.needs]
+    for answer in inputs:
+        if isinstance(answer, JudgeError | MissingField):
+            return Score.failed(f"{type(answer).__name__}: {answer}")
+        if isinstance(answer, AssayError):
+            raise answer
+    try:
+        return metric.score(*inputs)
+    except Exception as error:
+        raise MetricBug(f"sample {sample.id!r}, metric {name}: {error!r}") from error
+
+
+async def score_samples(
+    samples: Iterable[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    *,
+    concurrency: int = 32,
+) -> AsyncIterator[Row]:
+    """Rows in input order, at most ``concurrency`` samples in work at once.
+
+    Samples are drawn from the iterable as they are needed, so a long one is never held whole.
+    """
+    waiting: deque[asyncio.Task[Row]] = deque()
+    source = iter(samples)
+    limit = asyncio.Semaphore(concurrency)
+
+    async def work(sample: Sample) -> Row:
+        try:
+            return await score_sample(sample, metrics, judge)
+        finally:
+            limit.release()
+
+    try:
+        exhausted = False
+        while not exhausted or waiting:
+            # Rows that are ready out of turn wait for the slow one ahead, up to a bound.
+            while not exhausted and len(waiting) < 4 * concurrency and _may_start(waiting, limit):
+                sample = next(source, None)
+                if sample is None:
+                    exhausted = True
+                    break
+                await limit.acquire()
+                waiting.append(asyncio.create_task(work(sample)))
+            if waiting:
+                yield await waiting.popleft()
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def _may_start(waiting: deque[asyncio.Task[Row]], limit: asyncio.Semaphore) -> bool:
+    """Whether to start another sample before yielding: there is room, or the first is not done."""
+    return not limit.locked() or bool(waiting and not waiting[0].done())
