@@ -109,7 +109,8 @@ REORDERED = verdicts(lambda items: items[::-1])
 
 
 class FakeOpenAI:
-    """The server; ``faults`` are used up call by call, None meaning a proper answer.
+    """The server; ``faults`` are used up call by call, None meaning a proper answer. A call that
+    is refused for one of the following uses up none.
 
     ``key``: 401 unless it is sent as a bearer token or ``api-key``. ``unsupported``: body
     parameters that get a 400. ``formats``: the response_format types that it knows.
@@ -188,9 +189,11 @@ class FakeOpenAI:
         self._open += 1
         self.peak = max(self.peak, self._open)
         try:
+            if refusal := self._refuse(body, headers):
+                return refusal
             fault = self.faults.pop(0) if self.faults else None
             await asyncio.sleep(self.latency + (fault.delay if fault else 0.0))
-            return self._refuse(body, headers) or await self._reply(request, body, fault)
+            return await self._reply(request, body, fault)
         finally:
             self._open -= 1
 

@@ -18,8 +18,6 @@ from assay.readers import (
 )
 from assay.sample import Sample
 
-ROW: dict[str, Any] = {"question": "Where?", "response": "Here."}
-
 
 def message(source: Any, **options: Any) -> str:
     with pytest.raises(AssayError) as caught:

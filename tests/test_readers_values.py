@@ -20,8 +20,6 @@ from assay.readers import (
 )
 from assay.sample import Claim, Context, Sample
 
-ROW: dict[str, Any] = {"question": "Where?", "response": "Here."}
-
 
 def one(row: Mapping[str, Any], **options: Any) -> Sample:
     (sample,) = read_samples([row], **options)
@@ -210,6 +208,15 @@ def test_words_and_grades_are_no_labels(labels: list[Any]) -> None:
         sample = one(row)
         assert sample.contexts == (Context("a"), Context("b"))
         assert str(labels[0]) in json.dumps(sample.metadata)
+
+
+def test_context_objects_keep_their_own_labels_beside_mappings() -> None:
+    contexts = [Context("a", None, True), {"text": "b", "relevant": False}, "c"]
+    assert one({"contexts": contexts}).contexts == (
+        Context("a", None, True),
+        Context("b", None, False),
+        Context("c"),
+    )
 
 
 def test_parallel_labels_with_gaps() -> None:

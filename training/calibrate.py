@@ -62,7 +62,9 @@ def labelled(folder: Path) -> Iterator[Labelled]:
                 set_, "passage", r.get("question", ""), r["contexts"][0], r["claims"][0], r["label"]
             )
     for r in read(folder, "begin_wow"):
-        yield Labelled("begin", "passage", r["question"], r["contexts"][0], r["response"], r["label"])
+        yield Labelled(
+            "begin", "passage", r["question"], r["contexts"][0], r["response"], r["label"]
+        )
     for r in read(folder, "realsumm_scu"):
         for claim, label in zip(r["claims"], r["claim_labels"]):
             yield Labelled("realsumm", "response", "", r["response"], claim, label)
@@ -79,7 +81,12 @@ def labelled(folder: Path) -> Iterator[Labelled]:
             claim = what["text"]
             if what["factual"] is not None:
                 yield Labelled(
-                    "fcnoise_ref", "reference", r["question"], r["reference"], claim, what["factual"]
+                    "fcnoise_ref",
+                    "reference",
+                    r["question"],
+                    r["reference"],
+                    claim,
+                    what["factual"],
                 )
             for e in what["evidence"]:
                 label = int(e["stance"] == "completely-support")

@@ -32,14 +32,11 @@ class Row:
         return {
             "format": FORMAT,
             **self.sample.as_dict(),
-            "claims": {of: [_claim(c) for c in claims] for of, claims in self.claims.items()},
+            "claims": {
+                of: [claim.as_dict() for claim in claims] for of, claims in self.claims.items()
+            },
             "scores": {name: score.as_dict() for name, score in self.scores.items()},
         }
-
-
-def _claim(claim: Claim) -> dict[str, Any]:
-    out = {"text": claim.text, "start": claim.start, "end": claim.end}
-    return out | ({"source": claim.source} if claim.source else {})
 
 
 @dataclass(frozen=True)

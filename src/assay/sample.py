@@ -31,6 +31,11 @@ class Claim:
     end: int | None = None
     source: int = 0
 
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-able form; ``source`` where it is not the first."""
+        out = {"text": self.text, "start": self.start, "end": self.end}
+        return out | ({"source": self.source} if self.source else {})
+
 
 ContextLike = str | Context | Mapping[str, Any]
 ClaimLike = str | Claim | Mapping[str, Any]
@@ -100,6 +105,9 @@ class Sample:
             out["contexts"] = [_context_json(c) for c in self.contexts]
         if self.references is not None:
             out["references"] = list(self.references)
+        for name in ("response_claims", "reference_claims"):
+            if (claims := getattr(self, name)) is not None:
+                out[name] = [claim.as_dict() for claim in claims]
         if self.metadata:
             out["metadata"] = dict(self.metadata)
         return out

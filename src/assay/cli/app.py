@@ -104,6 +104,9 @@ def score(
         list[str] | None,
         typer.Option("--map", help="OURS=THEIRS: which column holds a field. Repeatable."),
     ] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="jsonl, json, csv, tsv or parquet.")
+    ] = None,
     concurrency: Annotated[
         int, typer.Option(min=1, max=1024, help="Samples in work at once.")
     ] = 32,
@@ -121,6 +124,7 @@ def score(
         out,
         judge,
         maps=column or [],
+        file_format=file_format,
         concurrency=concurrency,
         packed=packed,
         quiet=quiet,

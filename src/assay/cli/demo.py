@@ -17,7 +17,7 @@ from assay.demo import demo_rows
 from assay.metrics import CATALOGUE
 from assay.needs import By, Entails, Of
 from assay.run import Row, Run
-from assay.runner import meet, score_samples
+from assay.runner import meet, score_sample, score_samples
 from assay.sample import Sample
 from assay.verdicts import EntailmentMatrix, Verdict
 
@@ -100,9 +100,10 @@ class Agreement:
         ) / 2
         unknown = f"; {self.unknown} unanswered" if self.unknown else ""
         return (
-            f"{judge} agrees with {same} of {cells} gold verdicts ({same / max(1, cells):.0%}); "
+            f"{judge} agrees with {same} of {cells} gold verdicts ({same / max(1, cells):.0%}): "
             f"it finds {self.entailed_found} of {self.entailed} entailments and "
-            f"{self.others_found} of {self.others} others, balanced accuracy {balanced:.2f}{unknown}"
+            f"{self.others_found} of {self.others} others (balanced accuracy {balanced:.2f})"
+            f"{unknown}"
         )
 
 
@@ -156,8 +157,7 @@ def gold_run(rows: list[dict[str, Any]]) -> Run:
         for row in rows:
             sample = sample_of(row, gold_claims=True)
             judge = ScriptedJudge(verdicts=gold_table(row))
-            async for scored in score_samples([sample], open_metrics(METRICS), judge):
-                out.append(scored)
+            out.append(await score_sample(sample, open_metrics(METRICS), judge))
         return out
 
     return Run(run_sync(work()), METRICS)

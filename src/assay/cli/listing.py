@@ -9,12 +9,11 @@ from assay.api import JUDGES
 from assay.cli.tables import console, plain
 from assay.metrics import CATALOGUE, Metric
 
-
 NOTE = (
-    "Balanced accuracy is at the shipped thresholds; 0.5 is chance for every figure. The thresholds "
-    "and heads were learned on these sets, so other text will do a little worse. The embedded judge "
-    "reads English, tells support from no support only, and is weak on small edits (a changed "
-    "number or name); an LLM judge is the better one where there is a key."
+    "Balanced accuracy is at the shipped thresholds; 0.5 is chance for every figure. Thresholds "
+    "and heads were learned on sets of this kind, so other text will do a little worse. The "
+    "embedded judge reads English, tells support from no support only, and is weak on small edits "
+    "(a changed number or name); an LLM judge is the better one where there is a key."
 )
 
 

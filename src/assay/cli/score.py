@@ -31,6 +31,7 @@ def score(
     judge: str | None,
     *,
     maps: Sequence[str],
+    file_format: str | None,
     concurrency: int,
     packed: bool,
     quiet: bool,
@@ -38,7 +39,7 @@ def score(
     """Score a file; the exit code is 2 if a sample failed."""
     metrics = open_metrics(split_names(names))
     answerer = open_judge(judge, packed=packed)
-    reading = open_samples(data, columns=parse_map(maps))
+    reading = open_samples(data, columns=parse_map(maps), format=file_format)
     samples = list(reading)
     say = (lambda _: None) if quiet else _to_stderr
     say(f"{reading.name}: {len(samples)} samples; {reading.describe()}")
@@ -48,7 +49,9 @@ def score(
     else:
         say(f"judge: {answerer.name}")
     clock, started = time.perf_counter(), datetime.now(UTC)
-    rows = run_sync(_work(samples, metrics, answerer, concurrency, out, quiet))
+    rows = run_sync(
+        _work(samples, metrics, answerer, concurrency=concurrency, out=out, quiet=quiet)
+    )
     seconds = time.perf_counter() - clock
     run = Run(rows, list(metrics), provenance(metrics, answerer, started, seconds))
     if out and out != "-":
@@ -81,6 +84,7 @@ async def _work(
     samples: Sequence[Sample],
     metrics: Mapping[str, Metric],
     judge: Judge,
+    *,
     concurrency: int,
     out: str | None,
     quiet: bool,

@@ -63,7 +63,8 @@ def as_contexts(value: Any, cells: bool) -> tuple[tuple[Context, ...], list[dict
     contexts, rests = [context for context, _ in pairs], [rest for _, rest in pairs]
     if (key := _label_key(rests)) is not None:
         for n, rest in enumerate(rests):
-            contexts[n] = replace(contexts[n], relevant=_is_label(_pop(rest, key)))
+            if (label := _is_label(_pop(rest, key))) is not None:
+                contexts[n] = replace(contexts[n], relevant=label)
     return tuple(contexts), rests if any(rests) else []
 
 

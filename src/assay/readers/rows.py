@@ -41,11 +41,14 @@ _VALOR = frozenset({"groundtruth", "prediction"})
 def flatten(row: Mapping[str, Any], dotted: Iterable[str] = ()) -> Mapping[str, Any]:
     """The row with the keys of promptfoo's ``vars`` and Valor's ``context`` as dotted columns.
 
+    A row that assay wrote becomes the sample that it was.
+
     ``dotted`` are further paths into nested objects, such as "response.output".
 
     >>> flatten({"vars": {"query": "Who?"}, "output": "Me."})
     {'output': 'Me.', 'vars.query': 'Who?'}
     """
+    row = _scored(row)
     open_up = [
         name
         for name in ("vars", "context")
@@ -61,6 +64,15 @@ def flatten(row: Mapping[str, Any], dotted: Iterable[str] = ()) -> Mapping[str, 
         if path not in flat and (value := _walk(row, path)) is not None:
             flat[path] = value
     return flat
+
+
+def _scored(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row that assay wrote, as the sample that it was; its claims are used again."""
+    claims = row.get("claims")
+    if not ("format" in row and "scores" in row and isinstance(claims, Mapping)):
+        return row
+    kept = {name: row[name] for name in row if name not in {"format", "scores", "claims"}}
+    return kept | {f"{of}_claims": made for of, made in claims.items()}
 
 
 def make_sample(row: Mapping[str, Any], plan: Plan, number: int, cells: bool) -> Sample:

@@ -26,41 +26,79 @@ class Clause:
 
 def clauses(toks: list[Token], main: Main, end: int) -> list[Clause]:
     """The coordinated predicates of a sentence; one if nothing can safely be cut."""
-    out: list[Clause] = []
-    now = main
-    borrowed: tuple[int, ...] = ()
-    subject, own = (main.start, main.head), True
-    start = main.verb
-    waiting: list[tuple[int, int]] = []
-    i = main.body
-    while i < end:
-        tok = toks[i]
-        if _closes(toks, i):
-            break
-        if tok.tag == "," and (at := _predicate(toks, now, i + 1, i, end, serial=True)):
-            waiting.append((i, at))
-        elif tok.low in ("and", "but"):
-            comma = toks[i - 1].tag == ","
-            stop = i - 1 if comma else i
-            clause = _clause(toks, i, end, comma=comma)
-            at = 0 if clause else _predicate(toks, now, i + 1, i, end)
-            if clause or at:
-                for comma_at, serial_at in waiting if at else []:
-                    out.append(_made(toks, subject, own, start, comma_at, now, borrowed))
-                    start, own, borrowed = serial_at, False, _borrow(toks, now, serial_at)
-                out.append(_made(toks, subject, own, start, stop, now, borrowed))
-                waiting = []
-            if clause:
-                now, subject, own, borrowed = clause, (clause.start, clause.head), True, ()
-                start, i = clause.verb, clause.body
-                continue
-            if at:
-                own, borrowed = False, _borrow(toks, now, at)
-                start = i + 1
-                i = at
-        i += 1
-    out.append(_made(toks, subject, own, start, end, now, borrowed))
-    return out
+    return _Cutter(toks, main, end).run()
+
+
+class _Cutter:
+    """One walk over the tokens after the first verb: the predicate that is open, those closed."""
+
+    def __init__(self, toks: list[Token], main: Main, end: int) -> None:
+        self.toks, self.end, self.now = toks, end, main
+        self.subject, self.own = (main.start, main.head), True
+        self.start = main.predicate
+        self.borrowed: tuple[int, ...] = ()
+        # Commas that may end a predicate, each with the verb after it: "and" has to confirm them.
+        self.waiting: list[tuple[int, int]] = []
+        self.done: list[Clause] = []
+
+    def run(self) -> list[Clause]:
+        i = self.now.body
+        while i < self.end and not _closes(self.toks, i):
+            tok = self.toks[i]
+            if tok.tag == "," and (at := _predicate(self.toks, self.now, i, self.end, serial=True)):
+                self.waiting.append((i, at))
+            elif tok.low in ("and", "but"):
+                i = self._conjunction(i)
+                if i < 0:
+                    break
+            i += 1
+        self._close(self.end)
+        return self.done
+
+    def _conjunction(self, i: int) -> int:
+        """Cuts at a conjunction if that is safe; where to go on, or -1 to cut no more."""
+        comma = self.toks[i - 1].tag == ","
+        stop = i - 1 if comma else i
+        clause = _clause(self.toks, i, self.end, comma=comma)
+        if clause:
+            self._close(stop)
+            self.now, self.subject, self.own = clause, (clause.start, clause.head), True
+            self.start, self.borrowed, self.waiting = clause.predicate, (), []
+            return clause.body - 1
+        at = _predicate(self.toks, self.now, i, self.end)
+        if not at:
+            return i
+        if comma and _unread_verb(self.toks, self.start, i - 1, self.waiting):
+            return -1
+        for comma_at, verb in self.waiting:
+            self._close(comma_at)
+            self._share(comma_at, verb)
+        self._close(stop)
+        self._share(i, at)
+        self.waiting = []
+        return at
+
+    def _share(self, joint: int, verb: int) -> None:
+        """Opens a predicate with the same subject."""
+        self.own, self.start = False, joint + 1
+        self.borrowed = _borrow(self.toks, self.now, verb)
+        if not self.borrowed:
+            body, form = group(self.toks, verb)
+            self.now = Main(*self.subject, (), verb, body, form)
+
+    def _close(self, end: int) -> None:
+        self.done.append(self._made(end))
+
+    def _made(self, end: int) -> Clause:
+        toks, now = self.toks, self.now
+        if self.own:
+            return Clause(self.subject, True, self.start, now.body, end, now.form)
+        verb = skip_adverbs(toks, self.start)
+        if self.borrowed:
+            form = now.form
+            return Clause(self.subject, False, self.start, verb + 1, end, form, self.borrowed)
+        body, form = group(toks, verb)
+        return Clause(self.subject, False, self.start, body, end, form)
 
 
 def _closes(toks: list[Token], i: int) -> bool:
@@ -69,23 +107,13 @@ def _closes(toks: list[Token], i: int) -> bool:
     return tok.tag in "SW;:—–" or (tok.tag == "C" and tok.low in ("or", "nor"))
 
 
-def _made(
-    toks: list[Token],
-    subject: tuple[int, int],
-    own: bool,
-    start: int,
-    end: int,
-    now: Main,
-    borrowed: tuple[int, ...],
-) -> Clause:
-    if own:
-        return Clause(subject, True, start, now.body, end, now.form, ())
-    verb = skip_adverbs(toks, start)
-    if borrowed or toks[verb].tag != "A":
-        form: Form = now.form if borrowed else "past" if toks[verb].tag in "VP" else "present"
-        return Clause(subject, False, start, verb + 1, end, form, borrowed)
-    body, form = group(toks, verb)
-    return Clause(subject, False, start, body, end, form, ())
+def _unread_verb(toks: list[Token], a: int, b: int, waiting: list[tuple[int, int]]) -> bool:
+    """Whether a comma before the last ", and" may open a predicate that no rule could read."""
+    known = {i for i, _ in waiting}
+    return any(
+        toks[i].tag == "," and i not in known and toks[skip_adverbs(toks, i + 1)].tag in "VPNZzBA"
+        for i in range(a, b)
+    )
 
 
 def _clause(toks: list[Token], conj: int, end: int, *, comma: bool) -> Main | None:
@@ -95,7 +123,8 @@ def _clause(toks: list[Token], conj: int, end: int, *, comma: bool) -> Main | No
         return None
     first = toks[begin]
     if first.tag == "R":
-        return subject_at(toks, begin) if verb_at(toks, skip_adverbs(toks, begin + 1), begin) else None
+        verb = skip_adverbs(toks, begin + 1)
+        return subject_at(toks, begin) if verb_at(toks, verb, begin) else None
     if not comma or first.tag not in "DU":
         return None
     found = subject_at(toks, begin)
@@ -104,11 +133,9 @@ def _clause(toks: list[Token], conj: int, end: int, *, comma: bool) -> Main | No
     return None if any(tok.tag in "C," for tok in toks[begin : found.head]) else found
 
 
-def _predicate(
-    toks: list[Token], main: Main, at: int, joint: int, end: int, *, serial: bool = False
-) -> int:
-    """Where the verb of a predicate that shares the subject stands, or 0."""
-    verb = skip_adverbs(toks, at)
+def _predicate(toks: list[Token], main: Main, joint: int, end: int, *, serial: bool = False) -> int:
+    """Where the verb of a predicate that shares the subject stands after a joint, or 0."""
+    verb = skip_adverbs(toks, joint + 1)
     if verb >= end or _shares_object(toks, joint):
         return 0
     tok = toks[verb]
@@ -116,10 +143,10 @@ def _predicate(
     fits = {
         "A": not serial,
         "V": True,
-        "P": _past_fits(toks, main, verb, after, serial=serial),
+        "P": _past_fits(toks, main, verb, joint, serial=serial),
         "N": not serial and main.form in ("passive", "perfect") and after in "IDUMT",
         "Z": _third_fits(toks, main, verb, after),
-        "z": not serial and _third_fits(toks, main, verb, after) and after in "DMR",
+        "z": _third_fits(toks, main, verb, after) and after in ("DMRO" if serial else "DMR"),
         "B": _base_fits(toks, main, joint, after),
     }.get(tok.tag, False)
     return verb if fits else 0
@@ -131,25 +158,35 @@ def _shares_object(toks: list[Token], joint: int) -> bool:
     return toks[k].tag in "VPNZBAbX" and toks[k].low not in lex.INTRANSITIVE
 
 
-def _past_fits(toks: list[Token], main: Main, verb: int, after: str, *, serial: bool) -> bool:
+def _participle_between(toks: list[Token], main: Main, joint: int) -> bool:
+    """Whether a participle could be what the next one is joined to ("being found and sent to")."""
+    return main.form == "copula" or any(t.tag in "PNGb" for t in toks[main.body : joint])
+
+
+def _past_fits(toks: list[Token], main: Main, verb: int, joint: int, *, serial: bool) -> bool:
+    after = toks[verb + 1].tag if verb + 1 < len(toks) else "."
     low = toks[verb].low
     if main.form in ("present", "modal", "progressive") or _negated(toks, main):
         return False
     if serial:
         return low in lex.ACTIVE and after in "DUMI"
+    if after in "IT" and low not in lex.INTRANSITIVE and _participle_between(toks, main, joint):
+        return False
     if main.form == "copula":
         return low in lex.ACTIVE and after in _AFTER_PAST
     return after in _AFTER_PAST or (low in lex.ACTIVE and after in "OG.z")
 
 
 def _third_fits(toks: list[Token], main: Main, verb: int, after: str) -> bool:
-    return not _past_main(toks, main) and main.form != "modal" and after not in "AVZ"
+    plural = toks[main.verb].tag == "B" or toks[main.verb].low in ("are", "have", "do")
+    present = not _past_main(toks, main) and main.form != "modal"
+    return present and not plural and after not in "AVZ"
 
 
 def _base_fits(toks: list[Token], main: Main, joint: int, after: str) -> bool:
     if main.form not in ("modal", "present") or _negated(toks, main) or after not in "DUORMIJGP":
         return False
-    if main.form == "present" and toks[main.verb].tag not in "B":
+    if main.form == "present" and toks[main.verb].tag != "B":
         return False
     return not any(tok.tag in "TGS" for tok in toks[main.body : joint])
 

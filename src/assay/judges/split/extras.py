@@ -11,15 +11,15 @@ from assay.judges.split.tokens import Token
 _STATES = frozenset(
     ["known", "located", "situated", "based", "headquartered", "nicknamed", "considered", "named"]
 )
-_EVENTS = frozenset(
+_EVENTS = lex.word_set(
     """born directed written founded released published built created developed produced
     established designed raised educated constructed discovered invented introduced launched
-    composed recorded filmed opened completed formed""".split()
+    composed recorded filmed opened completed formed"""
 )
 # "which" after these mostly stands for the whole clause, not for the noun before it.
-_WHOLE_CLAUSE = frozenset(
+_WHOLE_CLAUSE = lex.word_set(
     """made makes led leads means meant allows allowed causes caused results resulted helps helped
-    gave gives earned brought brings enabled enables is was""".split()
+    gave gives earned brought brings enabled enables"""
 )
 
 
@@ -31,6 +31,7 @@ class Extra:
     verb: str
     start: int
     end: int
+    bracket: int | None = None
 
 
 def of_insertion(toks: list[Token], main: Main, a: int, b: int) -> Extra | None:
@@ -72,11 +73,19 @@ def _be(toks: list[Token], main: Main) -> str:
 
 def of_tail(toks: list[Token], main: Main, body: int, end: int) -> tuple[int, Extra] | None:
     """Where a predicate ends before a tail that is a claim of its own, and that claim."""
+    # "is a singer ...": what follows the noun is said of the subject.
+    copula = toks[body - 1].low in lex.BE and body < end and toks[body].low in ("a", "an")
     for i in range(body + 1, end - 1):
         tok = toks[i]
         if tok.tag in "SG;:—" and tok.low != "that":
             return None
-        found = _tail_at(toks, main, body, i, end)
+        found = None
+        if tok.tag == ",":
+            found = _after_comma(toks, main, body, (i, end))
+            if copula and toks[i + 1].low in ("born", "known", "best"):
+                found = _participle(toks, (main.start, main.head), _be(toks, main), i + 1, end)
+        elif copula and toks[i - 1].tag in "Oz":
+            found = _after_noun(toks, main, body, (i, end))
         if found:
             return i, found
         if tok.tag == "W":
@@ -84,41 +93,37 @@ def of_tail(toks: list[Token], main: Main, body: int, end: int) -> tuple[int, Ex
     return None
 
 
-def _tail_at(toks: list[Token], main: Main, body: int, i: int, end: int) -> Extra | None:
-    tok, subject = toks[i], (main.start, main.head)
-    copula = toks[body - 1].low in lex.BE and toks[body].low in ("a", "an")
-    if tok.tag == ",":
-        return _after_comma(toks, main, body, i, end, copula)
-    if not copula or toks[i - 1].tag not in "Oz" or any(t.tag in "I," for t in toks[body:i]):
+def _after_noun(toks: list[Token], main: Main, body: int, span: tuple[int, int]) -> Extra | None:
+    """ "a singer who won ...", "a film directed by ...": said of the subject."""
+    i, end = span
+    if any(tok.tag in "I," for tok in toks[body:i]):
         return None
+    subject, tok = (main.start, main.head), toks[i]
     if tok.low in ("who", "which", "that"):
-        verb = skip_adverbs(toks, i + 1)
-        plain = verb < end and toks[verb].tag in "AVPZz"
-        return Extra(subject, "", i + 1, end) if plain else None
-    if tok.tag in "PN" and toks[i + 1].tag == "I":
+        return Extra(subject, "", i + 1, end) if _verb_next(toks, i, end) else None
+    best = tok.low in ("best", "better") and toks[i + 1].tag in "PN"
+    if best or (tok.tag in "PN" and toks[i + 1].tag == "I"):
         return _participle(toks, subject, _be(toks, main), i, end)
     return None
 
 
-def _after_comma(
-    toks: list[Token], main: Main, body: int, i: int, end: int, copula: bool
-) -> Extra | None:
-    subject, nxt = (main.start, main.head), toks[i + 1]
-    if nxt.low in ("born", "known", "best") and copula:
-        return _participle(toks, subject, _be(toks, main), i + 1, end)
-    if any(tok.tag == "," for tok in toks[i + 2 : end]) and nxt.low not in ("who", "which"):
+def _verb_next(toks: list[Token], i: int, end: int) -> bool:
+    verb = skip_adverbs(toks, i + 1)
+    return verb < end and toks[verb].tag in "AVPZz"
+
+
+def _after_comma(toks: list[Token], main: Main, body: int, span: tuple[int, int]) -> Extra | None:
+    """ "... John Smith, who won ..." and "... John Smith, a singer": said of the name."""
+    i, end = span
+    nxt, name = toks[i + 1], _name_before(toks, body, i)
+    if name is None:
         return None
-    name = _name_before(toks, body, i)
-    if nxt.tag == "W" and nxt.low in ("who", "which"):
-        verb = skip_adverbs(toks, i + 2)
-        if verb >= end or toks[verb].tag not in "AVPZz" or name is None:
-            return None
-        if nxt.low == "which" and toks[verb].low in _WHOLE_CLAUSE - {"is", "was"}:
-            return None
-        return Extra(name, "", i + 2, end)
-    if nxt.low in ("a", "an") and name is not None and name[1] - name[0] >= 2:
-        plain = all(tok.tag not in "CWVASPN" for tok in toks[i + 1 : end])
-        return Extra(name, "was" if is_past(toks, main) else "is", i + 1, end) if plain else None
+    if nxt.low in ("who", "which"):
+        whole = nxt.low == "which" and toks[skip_adverbs(toks, i + 2)].low in _WHOLE_CLAUSE
+        return Extra(name, "", i + 2, end) if _verb_next(toks, i + 1, end) and not whole else None
+    plain = all(tok.tag not in ",CWVASPN" for tok in toks[i + 1 : end])
+    if nxt.low in ("a", "an") and name[1] - name[0] >= 2 and plain:
+        return Extra(name, "was" if is_past(toks, main) else "is", i + 1, end)
     return None
 
 
@@ -134,3 +139,18 @@ def _name_before(toks: list[Token], body: int, comma: int) -> tuple[int, int] | 
     if toks[a - 1].low == "the":
         a -= 1
     return a, comma
+
+
+def fronted(toks: list[Token], main: Main) -> Extra | None:
+    """The claim of a participle before the subject: "Born in Ohio, she ..."."""
+    end = main.start - 1
+    if end < 2 or toks[end].tag != "," or toks[0].low not in _EVENTS | _STATES:
+        return None
+    return _participle(toks, (main.start, main.head), _be(toks, main), 0, end)
+
+
+def of_bracket(toks: list[Token], main: Main, i: int) -> Extra | None:
+    """The claim of a bracket after a name: "X (born 3 May 1960)"."""
+    if not toks[i].text[1:].lower().startswith("born ") or len(toks[i].text) > 90:
+        return None
+    return Extra((main.start, main.head), "was", i, i + 1, bracket=i)

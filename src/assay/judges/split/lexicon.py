@@ -5,50 +5,51 @@ from __future__ import annotations
 import re
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-AUX = _set(
+AUX = word_set(
     """is are was were am has have had do does did will would can could may might must shall should
     isn't aren't wasn't weren't hasn't haven't hadn't don't doesn't didn't won't wouldn't can't
     cannot couldn't mightn't mustn't shouldn't"""
 )
-BE = _set("is are was were am be been being isn't aren't wasn't weren't")
-HAVE = _set("has have had hasn't haven't hadn't")
-MODAL = _set(
+BE = word_set("is are was were am be been being isn't aren't wasn't weren't")
+HAVE = word_set("has have had hasn't haven't hadn't")
+MODAL = word_set(
     """will would can could may might must shall should do does did won't wouldn't can't cannot
     couldn't mightn't mustn't shouldn't don't doesn't didn't"""
 )
-PAST_AUX = _set("was were had did wasn't weren't hadn't didn't")
+PAST_AUX = word_set("was were had did wasn't weren't hadn't didn't")
 # Past forms that are no participles, so that they need no auxiliary.
-PAST = _set(
+PAST = word_set(
     """became began broke chose came drove drank ate fell flew forgot forgave froze gave went grew
     hid knew ran rode rose saw shook sang sank spoke stole swam swore took tore threw woke wore
     wrote arose overcame undertook oversaw withdrew drew blew bit bore underwent rewrote overtook
     beat"""
 )
-PARTICIPLE = _set(
+PARTICIPLE = word_set(
     """born broken chosen driven drunk eaten fallen flown forgotten forgiven frozen given gone grown
     hidden known ridden risen seen shaken sung sunk spoken stolen sworn taken torn thrown woken
     worn written overseen undertaken withdrawn drawn blown beaten done shown been proven rewritten
     sewn swollen undergone"""
 )
-PAST_OR_PARTICIPLE = _set(
+PAST_OR_PARTICIPLE = word_set(
     """made built held won found led left sold told kept met lost paid sent spent brought bought
     taught thought caught fought sought set put cut hit felt heard stood understood lived laid lay
     read rebuilt shot struck hung dealt meant fed fled bound bred spread split hurt cast broadcast
     died tied shut sat slept dug lent bent swept overheard upheld wed stuck spun won forecast"""
 )
 # Words in -ed that are no verbs, or are adjectives far more often.
-NOT_PAST = _set(
+NOT_PAST = word_set(
     """red bed need seed speed feed hundred sacred kindred naked indeed embed shed deed weed greed
     breed steed creed bleed exceed proceed succeed heed unaided unprecedented so-called talented
     gifted beloved advanced united wed wicked rugged ragged crooked aged medieval biased
     unlimited learned led"""
 )
 # Regular pasts that hardly ever stand before a noun as adjectives.
-ACTIVE = _set(
+ACTIVE = word_set(
     """earned received served attended joined moved worked studied graduated appeared starred
     performed played married competed represented returned remained continued helped wanted
     started decided received enrolled relocated retired resigned collaborated contributed toured
@@ -64,13 +65,13 @@ ACTIVE = _set(
     purchased replaced succeeded inherited converted raced hit allowed enabled caused"""
 )
 # Intransitives: after "was founded ... and", they are no passives.
-INTRANSITIVE = _set(
+INTRANSITIVE = word_set(
     """moved worked studied graduated appeared starred performed competed returned remained
     continued relocated retired resigned collaborated contributed toured debuted lived died passed
     served emerged happened occurred lasted arrived settled travelled traveled emigrated immigrated
     migrated married enrolled went came rose fell grew stood attended"""
 )
-_BASE = _set(
+_BASE = word_set(
     """include contain provide offer attract become begin belong consist cover describe serve depict
     feature produce convert allow enable help ensure prevent require involve reduce increase improve
     maintain promote remain seem appear continue give make take get keep find show live work play
@@ -88,7 +89,7 @@ _BASE = _set(
     state stretch span preside feature compete train coach specialize specialise"""
 )
 # Base forms that are as often nouns: a verb only where the grammar leaves no choice.
-_NOUNISH = _set(
+_NOUNISH = word_set(
     """work play run show help support use lead star focus address release store process measure
     cause form spread cure click build set honor supply export import boost control study travel
     move return range border flow house state stretch feature host treat cover reach span drink
@@ -106,9 +107,9 @@ def _third(base: str) -> str:
 
 
 BASE = _BASE - _NOUNISH
-THIRD = frozenset(map(_third, _BASE - _NOUNISH)) | _set("stands lives holds owns offers exists")
+THIRD = frozenset(map(_third, _BASE - _NOUNISH)) | word_set("stands lives holds owns offers exists")
 THIRD_NOUNISH = frozenset(map(_third, _NOUNISH)) - THIRD
-SAY = _set(
+SAY = word_set(
     """say says said claim claims claimed argue argues argued believe believes believed state states
     stated suggest suggests suggested report reports reported allege alleges alleged think thinks
     thought assert asserts asserted deny denies denied insist insists insisted warn warns warned
@@ -117,34 +118,44 @@ SAY = _set(
     doubted predict predicts predicted expect expects expected estimate estimates estimated
     recommend recommends recommended mean means meant"""
 )
-DETERMINER = _set("a an the this these those his her its their my our your each every some any no")
-PRONOUN = _set("he she it they we i you there this these")
-PREPOSITION = _set(
+THINK = word_set(
+    """say says said believe believes believed think thinks thought insist insists insisted admit
+    admits admitted tells told suggests suggested argues argued knows deny denies denied"""
+)
+DETERMINER = word_set(
+    "a an the this these those his her its their my our your each every some any no"
+)
+PRONOUN = word_set("he she it they we i you there this these")
+PREPOSITION = word_set(
     """in on at by for from of with during until near into onto over under within without between
     among against through throughout across about around towards toward behind beyond despite
     inside outside via per upon alongside amid like unlike including following besides off out up
     down plus along above below beneath beside"""
 )
-SUBORDINATOR = _set(
+SUBORDINATOR = word_set(
     """if because although though while when whenever whereas since unless as than that whether so
     where wherever how why what once lest after before till"""
 )
-RELATIVE = _set("who which whom whose")
-CONJUNCTION = _set("and or but nor yet")
-NEGATION = _set("not n't never neither nor no none nobody nothing without hardly rarely seldom few")
-ADVERB = _set(
+RELATIVE = word_set("who which whom whose")
+CONJUNCTION = word_set("and or but nor yet")
+NEGATION = word_set(
+    "not n't never neither nor no none nobody nothing without hardly rarely seldom few"
+)
+ADVERB = word_set(
     """also then later still now soon often always usually sometimes eventually never not even only
     just again already once thereafter afterwards afterward currently today instead therefore thus
     however moreover furthermore finally first ultimately consequently both all too either"""
 )
-MONTH = _set(
+MONTH = word_set(
     """january february march april may june july august september october november december jan
     feb mar apr jun jul aug sep sept oct nov dec"""
 )
-DAY = _set("monday tuesday wednesday thursday friday saturday sunday")
-ERA = _set("century centuries decade decades year years age month months week weeks summer winter")
-SEASON = _set("spring summer autumn fall winter early late mid")
-ORGANISATION = _set(
+DAY = word_set("monday tuesday wednesday thursday friday saturday sunday")
+ERA = word_set(
+    "century centuries decade decades year years age month months week weeks summer winter"
+)
+SEASON = word_set("spring summer autumn fall winter early late mid")
+ORGANISATION = word_set(
     """company corporation inc ltd university college school institute museum tower bridge party
     church band team club city county state states country river lake mountain mount war battle
     treaty act film series album song book novel magazine newspaper street park prize award cup

@@ -4,67 +4,87 @@ from __future__ import annotations
 
 import re
 
+# Longer sentences say something; the cap also bounds the time of the patterns.
+_LONGEST = 500
+_FLAGS = re.VERBOSE | re.IGNORECASE | re.DOTALL
 _QUESTION = re.compile(r"[?？؟][\s\"'”’)*_]*$")
 _SPEAKS = re.compile(
     r"""
-    \W*(?:sure|certainly|of\ course|absolutely|okay|ok|great\ question|hello|hi|hey|thanks|thank\ you
-        |you're\ welcome|you\ are\ welcome|good\ (?:morning|evening|afternoon)|no\ problem|alright)
-        (?:\W*$|[!,.]?\s+(?:i(?:'d|'ll|\ would|\ will|\ can)\b.*|there\W*|here\b.*[:!.]|happy\ to.*
-        |for\ (?:asking|your).*|let(?:'s|\ me)\b.*)$)
-    | \W*(?:i(?:'d|\ would)\ be\ (?:happy|glad|delighted)\ to|i(?:'m|\ am)\ (?:happy|glad|here)\ to
+    \W*(?:sure|certainly|of\ course|absolutely|okay|ok|great\ question|hello|hi|hey|thanks
+        |thank\ you|you(?:'re|\ are)\ welcome|good\ (?:morning|evening|afternoon)|no\ problem
+        |alright)
+        (?:\W*$|[!,.]?\s+(?:i(?:'d|'ll|\ would|\ will|\ can)\b.*|there\W*|here\b.*[:!.]
+            |happy\ to.*|for\ (?:asking|your).*|let(?:'s|\ me)\b.*)$)
+    | \W*(?:i(?:'d|\ would)\ be\ (?:happy|glad|delighted)\ to
+        |i(?:'m|\ am)\ (?:happy|glad|here)\ to
         |i\ hope\ (?:this|that|it)|(?:i\ )?hope\ (?:this|that|it)\ helps
         |(?:please\ )?(?:let\ me\ know|feel\ free|don't\ hesitate|do\ not\ hesitate)\b
         |(?:please\ )?(?:could|can|would)\ you\ (?:please\ )?(?:provide|clarify|specify|share)\b
-        |if\ you\ (?:have|need|want|would\ like|require|'d\ like)\b.*\b(?:let\ me\ know|feel\ free
-            |ask|help|assist|contact|reach\ out)\b
+        |if\ you\ (?:have|need|want|would\ like|require|'d\ like)\b.*
+            \b(?:let\ me\ know|feel\ free|ask|help|assist|contact|reach\ out)\b
         |is\ there\ anything\ else|have\ a\ (?:great|nice|good)\ day|please\ provide\b).*$
     """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+    _FLAGS,
 )
+_SOURCE = (
+    r"(?:documents?|contexts?|passages?|texts?|information|sources?|articles?|excerpts?|results?)"
+)
+_WHICH = r"""(?:(?:provided|given|retrieved|supplied|available|above|search|context|following|source
+    |reference|knowledge|input)\ )*"""
+_NOT = r"(?:(?:do|does|did|is|are|was|were|has|have|can|could)(?:\ not|n't)|cannot)"
+_NONE = r"(?:(?:contain|provide|mention|give|offer)s?|has|have)\ no|lacks?"
+_TELLS = r"""(?:contain|mention|provide|include|specify|state|say|available|give|address|discuss
+    |clear|enough|sufficient|explicitly|directly|specifically|actually|appear)"""
 _REFUSES = re.compile(
-    r"""
+    rf"""
     \W*(?:(?:unfortunately|however|but|sorry|i(?:'m|\ am)\ (?:very\ |so\ )?(?:sorry|afraid)
         |i\ apologi[sz]e|apologies|my\ apologies)\b[\s,.]*(?:but\s+|that\s+)?)*
     (?:
       (?:as|being)\ an?\ (?:ai|artificial\ intelligence|(?:large\ )?language\ model)\b
-    | i\ (?:really\ |simply\ |still\ )?(?:do\ not|don't|cannot|can't|could\ not|couldn't|am\ not\ able
-        |am\ unable|was\ unable|was\ not\ able|have\ no|do\ not\ currently|don't\ currently)\b\ ?
-        (?:to\ )?(?:actually\ )?(?:know|have|find|answer|provide|help|assist|see|determine|locate|give
-        |tell|say|recall|remember|access|comment|offer|idea|information|confirm|verify|browse)\b
+    | i(?:'m|\ am)\ (?:just\ )?an?\ (?:ai|assistant|language\ model)\b
+    | i\ (?:really\ |simply\ |still\ )?
+        (?:do\ not|don't|cannot|can't|could\ not|couldn't|have\ no|am\ not\ able|am\ unable
+            |was\ unable|was\ not\ able)\b\ ?
+        (?:to\ |currently\ |actually\ )*
+        (?:know|have|find|answer|provide|help|assist|see|determine|locate|give|tell|say|recall
+            |remember|access|comment|offer|idea|information|confirm|verify|browse)\b
     | i(?:'m|\ am)\ (?:not\ (?:sure|certain|able|aware)|unable|unsure|sorry|afraid)\b
-    | (?:the\ |this\ |these\ |any\ of\ the\ |none\ of\ the\ |there\ is\ |there's\ |based\ on\ the\ )
-        .{0,80}?\b(?:documents?|contexts?|passages?|texts?|information|sources?|articles?|excerpts?
-        |material|answer|data)\b.{0,60}?
-        \b(?:(?:do|does|did|is|are|was|were|has|have|can|could)(?:\ not|n't)\b|cannot\b|no\b|lacks?\b)
-        .{0,40}?\b(?:contain|mention|provide|include|specify|state|say|available|information|answer
-        |found|given|address|enough|sufficient|relevant|determined?|discuss|clear|details?|specified)
-    | there\ (?:is|was|are)\ (?:no|not\ (?:any|enough|sufficient))\ (?:\w+\ ){0,3}
-        (?:information|mention|answer|data|details?|context|evidence)\b.{0,60}?
-        \b(?:in|from|available|provided|about|on|regarding|given|to)\b
-    | (?:no|insufficient|not\ enough)\ (?:\w+\ ){0,2}(?:information|answer|data|context)\b
-    | (?:it\ is|it's)\ not\ (?:possible|clear)\ (?:to\ |from\ the\ ).{0,40}(?:determine|answer|text
-        |context|passage|documents?|information)
-    | (?:unknown|unanswerable|n/?a|not\ (?:available|mentioned|specified|provided|found)|no\ answer
-        |idk|sorry)\W*$
-    | i(?:'m|\ am)\ (?:just\ )?an?\ (?:ai|assistant|language\ model)
+    | (?:based\ on\ )?(?:the|this|these|any\ of\ the|none\ of\ the|your)\ {_WHICH}{_SOURCE}
+        \ (?:(?:you\ )?(?:provided|given|supplied|above|available|retrieved)\ )?
+        (?:(?:that\ .{{0,30}}\ )?(?:{_NOT}\b\ (?:\w+\ ){{0,3}}?{_TELLS}\b
+            |(?:{_NONE})\ (?:\w+\ )?(?:information|answer|mention|details?|data)\b))
+    | there\ (?:is|was|are)\ (?:no|not\ (?:any|enough|sufficient))\ (?:\w+\ ){{0,2}}
+        (?:information|mention|answer|details?|context)\b.{{0,80}}?
+        (?:\W*$|\b(?:in|from|within)\ the\ |\b(?:available|provided)\b)
+    | (?:no|insufficient|not\ enough)\ (?:\w+\ ){{0,2}}(?:information|answer|context)\b
+        (?:\W*$|.{{0,60}}\b(?:available|provided|found|given)\b)
+    | (?:it\ is|it's)\ not\ (?:possible|clear)\ (?:to\ |from\ the\ )
+        .{{0,40}}(?:determine|answer|{_SOURCE})
+    | (?:unknown|unanswerable|n/?a|not\ (?:available|mentioned|specified|provided|found)
+        |no\ answer|idk|sorry)\W*$
     )
     """,
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+    _FLAGS,
 )
 # A refusal that goes on to say something is no refusal.
-_GOES_ON = re.compile(r"[,;]?\s(?:but|however|though|although)\s+(?!i\b|the\b.*\bnot\b|this\b)", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"[,;]?\s(?:but|however|though|although)\s+(?!i\b|the\b.*\bnot\b|this\b)", re.IGNORECASE
+)
 _APOLOGY = re.compile(
-    r"\W*(?:i(?:'m|\s+am)\s+(?:\w+\s)?(?:sorry|afraid)|i\s+apologi[sz]e|unfortunately)\W*", re.IGNORECASE
+    r"\W*(?:i(?:'m|\s+am)\s+(?:\w+\s)?(?:sorry|afraid)|i\s+apologi[sz]e|unfortunately)\W*",
+    re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    r"""\W*(?:(?:based\ on|according\ to|from|given|using|per)\ (?:the|this|these|your|my|what)\b[^.:!?]*
-        |here(?:'s|\ is|\ are|\ were)\b.*|(?:the\ )?following\b.*|(?:these|they|this|it)\ (?:are|include|is)
-        |(?:the\ )?answer(?:\ is)?|in\ (?:summary|short|conclusion|brief)|to\ (?:summarize|summarise|conclude)
-        |for\ example|for\ instance|note|answer|summary|conclusion|steps|sources?|references?|example
-        |(?:please\ )?(?:follow|see|consider|try|check|do|use|take)\b.*\b(?:steps?|following|below|these)\b.*
-        |(?:you\ (?:can|should|need\ to|must|may)|to\b.*)\b.*\b(?:steps?|following|below|these)\b.*
-        |.*\b(?:as\ follows|(?:the|these)\ (?:following|steps?)|the\ following\ \w+(?:\ \w+)?))\W*[:：]\W*$""",
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+    r"""\W*(?:(?:based\ on|according\ to|from|given|using|per)
+            \ (?:the|this|these|your|my|what)\b[^.:!?]*
+        |here(?:'s|\ is|\ are|\ were)\b.*|(?:the\ )?following\b.*
+        |(?:these|they|this|it)\ (?:are|include|is)|(?:the\ )?answer(?:\ is)?
+        |in\ (?:summary|short|conclusion|brief)|to\ (?:summari[sz]e|conclude)
+        |for\ (?:example|instance)|note|summary|conclusion|steps|sources?|references?|example
+        |(?:please\ )?(?:follow|see|consider|try|check|do|use|take|you\ (?:can|should|need\ to|must
+            |may)|to)\b.*\b(?:steps?|following|below|these)\b.*
+        |.*\b(?:as\ follows|(?:the|these)\ (?:following|steps?)(?:\ \w+){0,2}))\W*[:：]\W*$""",
+    _FLAGS,
 )
 
 
@@ -77,13 +97,17 @@ def claims_nothing(sentence: str) -> bool:
     plain = sentence.replace("’", "'")
     if not any(ch.isalnum() for ch in plain):
         return True
-    if _QUESTION.search(plain) or _SPEAKS.match(plain):
+    if _QUESTION.search(plain[-12:]):
         return True
-    return refuses(plain)
+    return len(plain) <= _LONGEST and (_SPEAKS.match(plain) is not None or refuses(plain))
 
 
 def refuses(sentence: str) -> bool:
-    """Whether a sentence declines to answer and says nothing else."""
+    """Whether a sentence declines to answer and says nothing else.
+
+    >>> refuses("The documents do not mention it."), refuses("The treaty was not signed.")
+    (True, False)
+    """
     plain = sentence.replace("’", "'")
     if re.fullmatch(_APOLOGY, plain):
         return True
@@ -92,5 +116,11 @@ def refuses(sentence: str) -> bool:
 
 
 def leads_in(sentence: str) -> bool:
-    """Whether a sentence only announces what comes after its colon."""
+    """Whether a sentence only announces what comes after its colon.
+
+    >>> leads_in("To do so, follow these steps:"), leads_in("It has three parts:")
+    (True, False)
+    """
+    if len(sentence) > _LONGEST or not sentence.rstrip().endswith((":", "：", ":*", ":**")):
+        return False
     return _LEAD_IN.match(sentence.replace("’", "'")) is not None

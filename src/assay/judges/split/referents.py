@@ -48,11 +48,11 @@ class Referents:
         own = toks[main.start : main.head]
         kind = _kind(toks, own, main)
         rival = _rival(toks, main)
-        if kind == "person":
+        if kind in ("person", "name"):
             if _surname(subject) != _surname(self.person or ""):
                 self._gender = None
             self.person = None if rival == "name" and self.person != subject else subject
-            self.thing = _object(toks, main)
+            self.thing = _object(toks, main) or (subject if kind == "name" else None)
         elif kind == "thing":
             self.thing = subject
             if rival == "name":
@@ -67,16 +67,23 @@ def _surname(name: str) -> str:
 
 def _kind(toks: list[Token], own: list[Token], main: Main) -> str | None:
     head = own[-1]
-    if any(tok.low in ("and", "or") for tok in own) or toks[main.verb].low in ("are", "were", "have"):
+    if any(tok.low in ("and", "or") for tok in own) or toks[main.verb].low in (
+        "are",
+        "were",
+        "have",
+    ):
         return "group"
     names = [tok for tok in own if tok.tag == "U" and not tok.text.startswith(tuple("\"“'‘«*`"))]
     if own[0].tag == "R" or own[0].low in ("this", "these", "such", "his", "her", "their", "its"):
         return None
     words = {tok.low.rstrip(".") for tok in own}
     if len(names) == len(own) and len(own) <= 4 and not words & lex.ORGANISATION:
-        particles = len(own) >= 2
-        return "person" if particles else "name"
-    particles = all(tok.tag == "U" or tok.low in ("de", "da", "van", "von", "der", "la", "bin", "al", "del", "di") for tok in own)
+        return "person" if len(own) >= 2 else "name"
+    particles = all(
+        tok.tag == "U"
+        or tok.low in ("de", "da", "van", "von", "der", "la", "bin", "al", "del", "di")
+        for tok in own
+    )
     if particles and own[0].tag == head.tag == "U":
         return "person"
     return "thing" if own[0].tag in "DU" else None

@@ -10,16 +10,21 @@ from assay.judges.split.lexicon import tag
 _TOKEN = re.compile(
     r"""
     (?P<link>https?://\S+|www\.\S+|`[^`]+`)
-    | (?P<quote>"[^"]*"|“[^”]*”|«[^»]*»|(?<!\w)['‘](?=\w)(?:[^'’]|['’](?=\w))*?(?<=\S)['’](?!\w)|\*\*[^*]+\*\*)
+    | (?P<quote>"[^"]*"|“[^”]*”|«[^»]*»
+        |(?<!\w)['‘](?=\w)(?!s\b)(?:[^'’]|['’](?=\w))*?(?<=\S)['’](?!\w)
+        |\*\*[^*]+\*\*)
     | (?P<bracket>\([^()]*\)|\[[^\[\]]*\])
     | (?P<number>[$€£#]?\d+(?:[.,:/]\d+)*(?:[-–]\d+)*(?:[a-z]{1,3}\b|%)?)
-    | (?P<short>(?:[A-Za-z]\.){2,}|\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|No|[A-Z])\.(?=\s))
+    | (?P<short>(?:[A-Za-z]\.){2,}
+        |\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|No|[A-Z])\.(?=\s))
     | (?P<word>\w+(?:[’'.&/-]\w+)*)
     | (?P<other>\S)
     """,
     re.VERBOSE,
 )
-_STRAY = frozenset("\"“”()[]«»|{}<>")
+# Prepositions before a noun, subordinators before a clause.
+_EITHER = frozenset(["as", "after", "before", "since", "till", "until"])
+_STRAY = frozenset('"“”()[]«»|{}<>')
 
 
 @dataclass(slots=True)
@@ -38,7 +43,7 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
     out: list[Token] = []
     for found in _TOKEN.finditer(text, start, end):
         word, kind = found[0], found.lastgroup
-        if kind == "word" or kind == "short":
+        if kind in ("word", "short"):
             label = tag(word, starts=not out)
         elif kind == "number":
             label = "M"
@@ -49,6 +54,9 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
         else:
             label = "U"
         out.append(Token(word, word.lower().replace("’", "'"), label, found.start(), found.end()))
+    for k, tok in enumerate(out[:-1]):
+        if tok.tag == "S" and tok.low in _EITHER and out[k + 1].tag not in "RS":
+            tok.tag = "I"
     return out
 
 

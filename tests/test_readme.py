@@ -1,0 +1,65 @@
+"""README's examples run, and say what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def fences(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_python_example_prints_what_its_comment_says(tmp_path: Path) -> None:
+    (code,) = fences("python")
+    script = tmp_path / "example.py"
+    script.write_text(code, "utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "0.5"
+    assert lines[1].startswith("entailed The bridge was opened in 1932")
+    assert "The bridge was opened in March 1932." in lines[1]
+    assert len(lines) == 3
+
+
+def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
+    (commands,) = [block for block in fences("sh") if block.startswith("assay ")]
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    assay = shutil.which("assay", path=str(Path(sys.executable).parent))
+    assert assay is not None
+    lines = commands.splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        done = subprocess.run(
+            ["bash", "-c", line.replace("assay ", f"{assay} ", 1)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        assert done.stdout
+    assert (tmp_path / "out.jsonl").is_file()
+    assert (tmp_path / "out.run.json").is_file()
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))
+def test_links_lead_somewhere(target: str) -> None:
+    assert (ROOT / target).exists()
+
+
+def test_metric_table_names_every_metric() -> None:
+    from assay.metrics import CATALOGUE
+
+    for name in CATALOGUE:
+        assert f"`{name}" in README
