@@ -14,6 +14,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -22,7 +23,20 @@ import onnxruntime
 from assay.judges.crossencoder import CrossEncoder
 from assay.judges.embedded.judge import HERE
 
-WORDS = ["river", "bank", "stone", "market", "paper", "winter", "garden", "letter", "music", "doctor", "engine", "harvest"]
+WORDS = (
+    "river",
+    "bank",
+    "stone",
+    "market",
+    "paper",
+    "winter",
+    "garden",
+    "letter",
+    "music",
+    "doctor",
+    "engine",
+    "harvest",
+)
 
 
 def texts(tokens: int, count: int, seed: int) -> list[tuple[str, str]]:
@@ -73,19 +87,20 @@ def main() -> None:
     encoder, all_cores = CrossEncoder(HERE), session(cores)
     encoder.logits(texts(16, 4, 0))
     for tokens in (128, 256):
-        ours, batched, single = [], [], []
+        rates: dict[str, list[float]] = {"judge": [], "batches of 16": [], "one at a time": []}
         for n in range(options.rounds):
             pairs = texts(tokens, options.pairs, n)
-            ours.append(options.pairs / timed(lambda p=pairs: encoder.logits(p)))  # type: ignore[misc]
-            for rates, batch in ((batched, 16), (single, 1)):
-                seconds = timed(lambda b=batch: bare(all_cores, tokens, options.pairs, b))  # type: ignore[misc]
-                rates.append(options.pairs / seconds)
-        print(
-            f"{tokens} tokens: judge {median(ours):.0f} pairs/s; bare, batches of 16 "
-            f"{median(batched):.0f} (ratio {median(a / b for a, b in zip(ours, batched, strict=True)):.2f}); "
-            f"bare, one at a time {median(single):.0f} "
-            f"(ratio {median(a / b for a, b in zip(ours, single, strict=True)):.2f})"
-        )
+            works: tuple[Callable[[], object], ...] = (
+                partial(encoder.logits, pairs),
+                partial(bare, all_cores, tokens, options.pairs, 16),
+                partial(bare, all_cores, tokens, options.pairs, 1),
+            )
+            for seen, work in zip(rates.values(), works, strict=True):
+                seen.append(options.pairs / timed(work))
+        print(f"{tokens} tokens: judge {median(rates['judge']):.0f} pairs/s")
+        for name in ("batches of 16", "one at a time"):
+            ratio = median(a / b for a, b in zip(rates["judge"], rates[name], strict=True))
+            print(f"   bare, {name}: {median(rates[name]):.0f} pairs/s; judge / bare {ratio:.2f}")
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ def install() -> str:
         packages = next(Path(folder, "lib").glob("python*")) / "site-packages"
         before = size(packages)
         subprocess.run([python, "-m", "pip", "install", "-q", str(ROOT)], check=True)
-        listed = subprocess.run(
-            [python, "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True
-        ).stdout.splitlines()
+        command = [python, "-m", "pip", "list", "--format=freeze"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        listed = said.splitlines()
         names = [line for line in listed if not line.startswith(("pip=", "setuptools="))]
         megabytes = (size(packages) - before) / 1e6
         return f"plain install: {len(names)} packages, {megabytes:.0f} MB beside pip"
@@ -63,7 +63,8 @@ def main() -> None:
     options = parser.parse_args()
     for name, measure in (("import assay", import_seconds), ("assay --help", help_seconds)):
         times = [measure() for _ in range(options.rounds)]
-        print(f"{name}: median {median(times):.3f} s (least {min(times):.3f}, most {max(times):.3f})")
+        spread = f"least {min(times):.3f}, most {max(times):.3f}"
+        print(f"{name}: median {median(times):.3f} s ({spread})")
     if options.install:
         print(install())
 

@@ -17,13 +17,12 @@ from assay.runner import meet
 
 MONA = (
     "The Mona Lisa is a famous portrait painted by Leonardo da Vinci. It is believed to have been "
-    "started in the early 1500s. Some art historians date its completion to around 1519, placing it "
-    "firmly in the 15th century according to certain periodizations."
+    "started in the early 1500s. Some art historians date its completion to around 1519, placing "
+    "it firmly in the 15th century according to certain periodizations."
 )
 PRIDE = (
     "Jane Austen published 'Pride and Prejudice' in 1813, a classic romance novel.",
-    "Charlotte Brontë, a renowned author, is best known for her novel 'Jane Eyre,' published in "
-    "1847.",
+    "Charlotte Brontë, a renowned author, is best known for her novel 'Jane Eyre,' published in 1847.",
 )
 BOWL = (
     "The First AFL–NFL World Championship Game, later known as Super Bowl I, was played on January "

@@ -147,7 +147,8 @@ def holes(draw: st.DrawFn) -> World:
         i = draw(st.integers(0, len(rows) - 1))
         c = draw(st.integers(0, len(rows[i]) - 1))
         row = f"{rows[i][:c]}?{rows[i][c + 1 :]}"
-        world = replace(world, **{name: (*rows[:i], row, *rows[i + 1 :])})
+        changed: dict[str, Any] = {name: (*rows[:i], row, *rows[i + 1 :])}
+        world = replace(world, **changed)
     return world
 
 
@@ -316,11 +317,11 @@ def test_the_ragas_dialect_agrees_with_its_formula_on_2000_random_matrices() -> 
             return [[chance.random() < share for _ in range(columns)] for _ in range(rows)]
 
         a, g, r = table(claims, width), table(references, width), table(claims, 1)
-        world = World(
-            *(tuple("".join("NE"[x] for x in row) for row in part) for part in (a, g, r)),
-            ("N",) * references,
-            "".join(chance.choice("ri-") for _ in range(width)),
+        grounded, retrieved, correct = (
+            tuple("".join("NE"[x] for x in row) for row in part) for part in (a, g, r)
         )
+        labels = "".join(chance.choice("ri-") for _ in range(width))
+        world = World(grounded, retrieved, correct, ("N",) * references, labels)
         right = [row[0] for row in r]
         for irrelevant in (False, True):
             mode: Literal["relevant", "irrelevant"] = "irrelevant" if irrelevant else "relevant"

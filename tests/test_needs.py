@@ -59,7 +59,7 @@ async def test_all_ten_metrics_ask_two_extracts_and_three_entails() -> None:
     assert by["reference"].premises == (REFERENCE,)
     assert by["response"].claims == ("Paris is old.", "Paris is pretty.")
     assert by["response"].premises == (RESPONSE,)
-    assert all(ask.question == "What of Paris?" for ask in [*entails(asked)])
+    assert all(ask.question == "What of Paris?" for ask in entails(asked))
     assert all(ask.question == "What of Paris?" for ask in asked if isinstance(ask, Extract))
 
 
@@ -314,8 +314,8 @@ async def test_references_that_are_alike_are_kept_apart() -> None:
 def test_needs_compare_by_content() -> None:
     assert Entails("response", by="contexts") == Entails("response", by="contexts")
     assert Entails("response", by="contexts") != Entails("response", by="contexts", joined=True)
-    assert Claims("response") != Field("response")
-    assert len({Claims("response"), Claims("response"), Claims("reference")}) == 2
+    needs = [Claims("response"), Claims("response"), Claims("reference"), Field("response")]
+    assert len(set(needs)) == 3
 
 
 def test_closure_holds_all_that_is_leant_on() -> None:

@@ -24,9 +24,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from assay.judges.crossencoder import CrossEncoder
-from assay.judges.evidence import Passage, overlap
 from assay.judges.embedded.head import FEATURES
 from assay.judges.embedded.judge import as_question
+from assay.judges.evidence import Passage, overlap
 from assay.text import content_words
 
 MAX_WORDS, MAX_TOKENS = 165, 256
@@ -66,10 +66,10 @@ def labelled(folder: Path) -> Iterator[Labelled]:
             "begin", "passage", r["question"], r["contexts"][0], r["response"], r["label"]
         )
     for r in read(folder, "realsumm_scu"):
-        for claim, label in zip(r["claims"], r["claim_labels"]):
+        for claim, label in zip(r["claims"], r["claim_labels"], strict=True):
             yield Labelled("realsumm", "response", "", r["response"], claim, label)
     for r in read(folder, "ramdocs_noise"):
-        for claim, what in zip(r["claims"], r["claim_labels"]):
+        for claim, what in zip(r["claims"], r["claim_labels"], strict=True):
             for k, context in enumerate(r["contexts"]):
                 label = int(k in what["supported_by"])
                 yield Labelled("ramdocs", "passage", r["question"], context, claim, label)
@@ -113,7 +113,7 @@ def features(pairs: list[Labelled], model: Path) -> np.ndarray:
         texts.append((premise, pair.claim))
         overlaps.append(overlap(pair.claim, premise))
     logits = encoder.logits(texts)
-    return np.array([[z, o] for z, o in zip(logits, overlaps)])
+    return np.array([[z, o] for z, o in zip(logits, overlaps, strict=True)])
 
 
 def fit(x: np.ndarray, y: np.ndarray, sets: np.ndarray, used: list[int]) -> LogisticRegression:
@@ -132,7 +132,7 @@ def best_threshold(p: np.ndarray, y: np.ndarray, sets: np.ndarray) -> float:
         np.mean([balanced_accuracy_score(y[sets == s], p[sets == s] >= t) for s in set(sets)])
         for t in grid
     ]
-    top = [t for t, s in zip(grid, score) if s >= max(score) - 0.002]
+    top = [t for t, s in zip(grid, score, strict=True) if s >= max(score) - 0.002]
     return round(float(np.mean(top)), 2)
 
 
@@ -161,7 +161,7 @@ def main() -> None:
             )
         model = fit(x[mine], y[mine], sets[mine], used)
         weights: dict[str, float] = defaultdict(float)
-        for name, weight in zip(USED[kind], model.coef_[0]):
+        for name, weight in zip(USED[kind], model.coef_[0], strict=True):
             weights[name] = round(float(weight), 4)
         p = model.predict_proba(x[mine][:, used])[:, 1]
         heads[kind] = {

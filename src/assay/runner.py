@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from assay.asks import Ask, Judge
-from assay.errors import AssayError, JudgeError, JudgeUnusable, MissingField
+from assay.errors import AssayError, ConfigError, JudgeError, JudgeUnusable, MissingField
 from assay.metrics import Metric
 from assay.needs import Claims, Need
 from assay.run import Row
@@ -138,7 +138,10 @@ async def score_samples(
     """Rows in input order, at most ``concurrency`` samples in work at once.
 
     Samples are drawn from the iterable as they are needed, so a long one is never held whole.
+    Raises ConfigError if ``concurrency`` is below 1.
     """
+    if concurrency < 1:
+        raise ConfigError(f"concurrency must be at least 1, not {concurrency}")
     waiting: deque[asyncio.Task[Row]] = deque()
     source = iter(samples)
     limit = asyncio.Semaphore(concurrency)

@@ -126,7 +126,12 @@ class _Parquet:
         self._rows: list[list[Any]] = []
 
     def write(self, row: Row) -> None:
-        self._rows.append([*flat(row, self._metrics), to_json(row.as_dict())])
+        values = [_utf8(v) if isinstance(v, str) else v for v in flat(row, self._metrics)]
+        # Parquet holds UTF-8 only, which has no lone surrogates; JSON can escape them.
+        whole = to_json(row.as_dict())
+        if _utf8(whole) != whole:
+            whole = json.dumps(row.as_dict(), allow_nan=False)
+        self._rows.append([*values, whole])
         if len(self._rows) == 1000:
             self._flush()
 
@@ -144,6 +149,10 @@ class _Parquet:
     def close(self) -> None:
         self._flush()
         self._writer.close()
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def to_json(value: Any) -> str:
@@ -179,21 +188,27 @@ def _safe_cell(value: Any) -> Any:
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a .jsonl output file, as written; raises DataError naming the bad line."""
     try:
-        with path.open(encoding="utf-8", errors="surrogatepass") as file:
+        with path.open("rb") as file:
             for n, line in enumerate(file, 1):
                 if line.strip():
-                    yield _row(path, n, line)
+                    yield _row(path, n, line.rstrip())
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _row(path: Path, n: int, line: str) -> dict[str, Any]:
+def _row(path: Path, n: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(line.decode("utf-8", errors="surrogatepass"))
     except json.JSONDecodeError as error:
         raise DataError(f"{path}, line {n}: not JSON ({error.msg}, column {error.colno})") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {n}: not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise DataError(f"{path}, line {n}: nested too deeply") from None
     if not isinstance(row, dict) or "scores" not in row:
         raise DataError(f"{path}, line {n}: not a row that 'assay score' wrote")
-    if row.get("format", 0) > FORMAT:
+    if not isinstance(row.get("format"), int):
+        raise DataError(f"{path}, line {n}: no format number; {row.get('format')!r} is none")
+    if row["format"] > FORMAT:
         raise DataError(f"{path}, line {n}: written by a newer assay (format {row['format']})")
     return row

@@ -27,8 +27,7 @@ METRICS = [
     "noise_sensitivity(mode=irrelevant)",
     *(name for name in CATALOGUE if name not in ("faithfulness", "noise_sensitivity")),
 ]
-EXPLAINED = "noise-relevant"
-"""The kind of sample that is shown in full."""
+NOISE = METRICS[1:3]
 MATRICES: dict[str, tuple[Of, By]] = {
     "response_by_contexts": ("response", "contexts"),
     "response_by_reference": ("response", "reference"),
@@ -48,7 +47,7 @@ def demo(judge_name: str | None) -> int:
     seconds = time.perf_counter() - start
     screen = console()
     screen.print(summary_table(run, open_metrics(METRICS), {name: gold[name] for name in METRICS}))
-    chosen = next((r for r in run if r.sample.metadata.get("kind") == EXPLAINED), run.rows[0])
+    chosen = max(run, key=_telling)
     screen.rule("one sample explained", align="left")
     show(screen, chosen.as_dict())
     screen.rule("agreement", align="left")
@@ -61,6 +60,12 @@ def demo(judge_name: str | None) -> int:
         soft_wrap=True,
     )
     return 2 if run.failed else 0
+
+
+def _telling(row: Row) -> tuple[float, int]:
+    """How much a sample shows: claims that noise put there, beside others that are right."""
+    misled = sum(row.scores[name].value or 0.0 for name in NOISE)
+    return min(misled, 0.5), len(row.claims.get("response", ()))
 
 
 def sample_of(row: dict[str, Any], *, gold_claims: bool = False) -> Sample:

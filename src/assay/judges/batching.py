@@ -59,6 +59,8 @@ class PairBatcher:
             self._worker = self._worker or ThreadPoolExecutor(1, "assay-pairs")
             try:
                 scores = await loop.run_in_executor(self._worker, self._score, pairs)
+                if len(scores) != len(pairs):
+                    raise ValueError(f"{len(scores)} scores for {len(pairs)} pairs")  # noqa: TRY301
             except Exception as error:  # noqa: BLE001 - handed on to everybody who waits
                 for pair in pairs:
                     _fail(self._pending.pop(pair), error)

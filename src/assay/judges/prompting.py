@@ -63,10 +63,7 @@ def entail_form(text: str, *, packed: bool, reasons: bool) -> Form:
 
 
 def _form(text: str, name: str, item: Mapping[str, Any]) -> Form:
-    shape = {
-        "nonce": "...",
-        name: [{key: "|".join(value.get("enum", ["..."])) for key, value in item.items()}],
-    }
+    shape = {"nonce": "...", name: [{key: _example(name, key, item) for key in item}]}
     system = (
         _without_version(text)
         + "\n\nReply with exactly one JSON object of this shape, and nothing before or after it;"
@@ -76,6 +73,13 @@ def _form(text: str, name: str, item: Mapping[str, Any]) -> Form:
     items = {"type": "array", "items": _closed(item)}
     schema = Schema(name, _closed({"nonce": {"type": "string"}, name: items}))
     return Form({"role": "system", "content": system}, schema)
+
+
+def _example(name: str, key: str, item: Mapping[str, Any]) -> str:
+    """What the shape shows as a value; a small model that sees no id copies the whole claim."""
+    if name == "verdicts" and key in ("claim", "premise"):
+        return f"{key[0]}1"
+    return "|".join(item[key].get("enum", ["..."]))
 
 
 def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:

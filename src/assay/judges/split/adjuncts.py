@@ -12,6 +12,7 @@ _YEAR = re.compile(r"(?:1\d{3}|20\d{2})(?:s|[-–]\d{2,4})?$|\d{1,2}(?:st|nd|rd|
 _DATE_PREPOSITIONS = frozenset(["in", "on", "from", "since", "until", "during", "at", "between"])
 _PLACE_PREPOSITIONS = frozenset(["in", "at", "near", "from", "to"])
 _ADJUNCT = _DATE_PREPOSITIONS | _PLACE_PREPOSITIONS | {"by", "as"}
+_PARTICLES = lex.word_set("of the de da do la las los del di du al el von van der")
 _DATE_FILL = lex.MONTH | lex.DAY | lex.ERA | lex.SEASON | {"the", "age", "of", "and", "to", "until"}
 _ROLE = re.compile(
     r"(?:(?:er|or|ist|ian|ress|man|woman|eur|poet|athlete|activist|host|coach|judge|model|pilot)$)"
@@ -157,7 +158,7 @@ def _kind(toks: list[Token], i: int, end: int, clause: Clause) -> str | None:
         aged = any(t.low == "age" for t in body)
         return ("age" if aged else "date") if when else None
     names = body[1:] if body[0].low == "the" else body
-    named = bool(names) and all(t.tag in "U," or t.low in ("of", "the") for t in names)
+    named = bool(names) and all(t.tag in "U," or t.low in _PARTICLES for t in names)
     if not named or names[0].tag != "U" or any(t.low in lex.MONTH | lex.DAY for t in names):
         return None
     if low in _PLACE_PREPOSITIONS:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.judges.split import lexicon as lex
-from assay.judges.split.grammar import Form, Main, group, skip_adverbs, subject_at, verb_at
-from assay.judges.split.tokens import Token
+from assay.judges.split.grammar import (
+    Form,
+    Main,
+    finite_later,
+    group,
+    skip_adverbs,
+    subject_at,
+    verb_at,
+)
+from assay.judges.split.tokens import EITHER, Token
 
 _AFTER_PAST = frozenset("IDUMRTJ")
 
@@ -104,6 +112,8 @@ class _Cutter:
 def _closes(toks: list[Token], i: int) -> bool:
     """Whether subordination begins, after which "and" may join anything."""
     tok = toks[i]
+    if tok.low in EITHER and finite_later(toks, i + 1):
+        return True
     return tok.tag in "SW;:—–" or (tok.tag == "C" and tok.low in ("or", "nor"))
 
 

@@ -9,11 +9,11 @@ from assay.judges.split.lexicon import tag
 
 _TOKEN = re.compile(
     r"""
-    (?P<link>https?://\S+|www\.\S+|`[^`]+`)
-    | (?P<quote>"[^"]*"|“[^”]*”|«[^»]*»
-        |(?<!\w)['‘](?=\w)(?!s\b)(?:[^'’]|['’](?=\w))*?(?<=\S)['’](?!\w)
-        |\*\*[^*]+\*\*)
-    | (?P<bracket>\([^()]*\)|\[[^\[\]]*\])
+    (?P<link>https?://\S+|www\.\S+|`[^`]{1,400}`)
+    | (?P<quote>"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»
+        |(?<!\w)['‘](?=\w)(?!s\b)(?:[^'’]|['’](?=\w)){0,150}?(?<=\S)['’](?!\w)
+        |\*\*[^*]{1,400}\*\*)
+    | (?P<bracket>\([^()]{0,600}\)|\[[^\[\]]{0,600}\])
     | (?P<number>[$€£#]?\d+(?:[.,:/]\d+)*(?:[-–]\d+)*(?:[a-z]{1,3}\b|%)?)
     | (?P<short>(?:[A-Za-z]\.){2,}
         |\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|No|[A-Z])\.(?=\s))
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 # Prepositions before a noun, subordinators before a clause.
-_EITHER = frozenset(["as", "after", "before", "since", "till", "until"])
+EITHER = frozenset(["as", "after", "before", "since", "till", "until"])
 _STRAY = frozenset('"“”()[]«»|{}<>')
 
 
@@ -55,7 +55,7 @@ def tokens(text: str, start: int, end: int) -> list[Token]:
             label = "U"
         out.append(Token(word, word.lower().replace("’", "'"), label, found.start(), found.end()))
     for k, tok in enumerate(out[:-1]):
-        if tok.tag == "S" and tok.low in _EITHER and out[k + 1].tag not in "RS":
+        if tok.tag == "S" and tok.low in EITHER and out[k + 1].tag not in "RS":
             tok.tag = "I"
     return out
 
