@@ -30,6 +30,7 @@ LAYERS: dict[str, int] = {
     "score": 0,
     "errors": 0,
     "text": 0,
+    "version": 0,
     "asks": 1,
     "needs": 1,
     "judges": 2,

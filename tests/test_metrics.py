@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -239,20 +239,18 @@ def test_a_joined_premise_is_no_single_context() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "expected"),
+    ("metric", "answers", "expected"),
     [
-        (lambda: Hallucination().score(M("N N E"), M("N E N")), [(True, False), (False, True)]),
-        (lambda: SelfKnowledge().score(M("N N E"), M("N E N")), [(False, False), (True, True)]),
-        (
-            lambda: NoiseSensitivity().score(M("E E N"), M("N E N"), (True,)),
-            [(True, False), (False, True)],
-        ),
+        (Hallucination(), [M("N N E"), M("N E N")], [(True, False), (False, True)]),
+        (SelfKnowledge(), [M("N N E"), M("N E N")], [(False, False), (True, True)]),
+        (NoiseSensitivity(), [M("E E N"), M("N E N"), (True,)], [(True, False), (False, True)]),
     ],
+    ids=str,
 )
 def test_items_say_what_hit_and_what_was_correct(
-    score: Callable[[], object], expected: list[tuple[bool, bool]]
+    metric: Metric, answers: list[object], expected: list[tuple[bool, bool]]
 ) -> None:
-    items = getattr(score(), "items", ())
+    items = metric.score(*answers).items
     assert [(item.hit, item.correct) for item in items[:2]] == expected
     assert items[2].hit is False
 
@@ -268,8 +266,8 @@ def test_metrics_are_frozen_and_compare_by_parameters() -> None:
 
 
 def test_lower_is_better_for_what_goes_wrong() -> None:
-    lower = {NoiseSensitivity, Hallucination}
-    every = {
+    lower: set[type[Metric]] = {NoiseSensitivity, Hallucination}
+    every: set[type[Metric]] = {
         *lower,
         Faithfulness,
         SelfKnowledge,

@@ -25,12 +25,6 @@ NOW = Backoff(first=0.0)
 ASK = Entail(("Rain falls.",), ("Today rain falls.",))
 
 
-@pytest.fixture(autouse=True)
-def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-
 async def cell(judge: LLMJudge) -> str:
     """The verdict on the one pair; the judge is closed."""
     try:

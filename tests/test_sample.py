@@ -51,9 +51,10 @@ def test_no_contexts_and_unknown_contexts_differ() -> None:
 
 
 def test_given_claims_come_in_many_shapes() -> None:
+    triplet: Any = ("Paris", "is in", "France")
     sample = Sample(
         references=["a", "b"],
-        response_claims=["x", Claim("y", 1, 2), ("Paris", "is in", "France")],
+        response_claims=["x", Claim("y", 1, 2), triplet],
         reference_claims=[{"text": "z", "start": 0, "end": 1, "source": 1}],
     )
     assert sample.response_claims == (

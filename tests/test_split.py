@@ -78,10 +78,10 @@ CUT = {
         "The Eiffel Tower was built in 1889.",
         "The Eiffel Tower stands 330 metres tall.",
     ],
-    "She met Omar Said, who wrote two novels and lives in Oslo.": [
+    "She met Omar Said, who wrote two novels and resides in Oslo.": [
         "She met Omar Said.",
         "Omar Said wrote two novels.",
-        "Omar Said lives in Oslo.",
+        "Omar Said resides in Oslo.",
     ],
     "Ana Ruiz (born 3 May 1960) is a Chilean singer and actress best known for her fado albums.": [
         "Ana Ruiz is a Chilean singer.",
@@ -108,8 +108,12 @@ CUT = {
         "In 1990, he moved to Paris.",
         "He died in 2001.",
     ],
+    "They moved to Rome and have two children.": [
+        "They moved to Rome.",
+        "They have two children.",
+    ],
     "Lima is the capital; Cusco was its seat before.": [
-        "Lima is the capital.",
+        "Lima is the capital",
         "Cusco was its seat before.",
     ],
     "The correct answers are: 1987; 1988.": [
@@ -124,6 +128,7 @@ CUT = {
         "the whale swam nearly 14,000 miles.",
         "the whale was tagged in mexico.",
     ],
+    "The documents do not mention it, but he was born in 1950.": ["He was born in 1950."],
     "This method does not use labels and is effective.": [
         "This method does not use labels.",
         "This method is effective.",
@@ -152,10 +157,11 @@ WHOLE = [
     "It is a black and white film.",
     "The law bans fruit, vegetables, and processed foods.",
     "The plan failed because costs rose and sales fell.",
-    "Each child was diagnosed as ill and sent to hospital by the state or its agents.",
     "The merger between Alpha and Beta was approved.",
     "The city is located in Spain.",
     "He was responsible for children being found ill and sent to clinics.",
+    "An editor would need to read it and have the time.",
+    "He is known for a history of the Roman Empire, which has not survived.",
     "Rather than leave, he stayed and fought the case.",
 ]
 NOTHING = [
@@ -190,7 +196,6 @@ SOMETHING = [
     "July 10, 2017",
     "The treaty was not signed.",
     "There is no evidence that tea cures colds.",
-    "The documents do not mention it, but he was born in 1950.",
     "The original text of the law did not mention fish.",
     "Sure Start is a British programme.",
     "Hello Kitty is a Japanese character.",
@@ -272,9 +277,9 @@ def test_other_languages_are_cut_into_sentences_only(text: str) -> None:
 
 
 def test_spans_hold_the_clause() -> None:
-    text = "Ok. Apple was founded by Jobs and moved to Cupertino."
+    text = "Yes. Apple was founded by Jobs and moved to Cupertino."
     assert [text[c.start : c.end] for c in split_claims(text)] == [
-        "Ok.",
+        "Yes.",
         "Apple was founded by Jobs",
         "moved to Cupertino.",
     ]
@@ -339,8 +344,11 @@ def test_any_text_gives_valid_claims(text: str) -> None:
     assert_valid(text, split_claims(text))
 
 
-FRAGMENTS = """the a he was is and , ; : ( ) " ' which who born in 1990 May Rome won won't not by to
-    that if singing wrote can be - . ? “ ” ’s singer Anna 5% ** ` or but :\n -""".split(" ")
+WORDS = """
+    the a he was is and , ; : ( ) " ' which who born in 1990 May Rome won won't not by to that if
+    singing wrote can be - . ? “ ” ’s singer Anna 5% ** ` or but
+"""
+FRAGMENTS = [*WORDS.split(), "\n-", ":\n -"]
 
 
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))

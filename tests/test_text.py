@@ -1,5 +1,6 @@
 """Blocks, sentences and words of a text."""
 
+import itertools
 import time
 
 import pytest
@@ -90,7 +91,7 @@ def test_a_sentence_longer_than_the_window_stays_whole() -> None:
 def test_spans_are_ordered_trimmed_and_cover_every_word(text: str) -> None:
     spans = sentences(text)
     assert all(a < b for a, b in spans)
-    assert all(x[1] <= y[0] for x, y in zip(spans, spans[1:], strict=False))
+    assert all(x[1] <= y[0] for x, y in itertools.pairwise(spans))
     assert all(text[a:b] == text[a:b].strip() for a, b in spans)
 
 

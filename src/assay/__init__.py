@@ -26,8 +26,7 @@ from assay.run import Row, Run
 from assay.sample import Claim, Context, Sample
 from assay.score import Score
 from assay.verdicts import EntailmentMatrix, Verdict
-
-__version__ = "0.1.0"
+from assay.version import __version__ as __version__
 
 __all__ = [
     "F1",

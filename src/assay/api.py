@@ -19,6 +19,7 @@ from assay.readers import read_samples
 from assay.run import Run
 from assay.runner import score_samples
 from assay.sample import Sample
+from assay.version import __version__
 
 T = TypeVar("T")
 Samples = str | Path | Iterable[Sample | Mapping[str, Any]]
@@ -152,8 +153,6 @@ def provenance(
     metrics: Mapping[str, Metric], judge: Judge, started: datetime, seconds: float
 ) -> dict[str, Any]:
     """What produced a run, as JSON-able values."""
-    from assay import __version__
-
     return {
         "assay": __version__,
         "python": platform.python_version(),

@@ -191,7 +191,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         with path.open("rb") as file:
             for n, line in enumerate(file, 1):
                 if line.strip():
-                    yield _row(path, n, line.rstrip())
+                    yield _row(path, n, line.rstrip(b"\r\n"))
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from assay.errors import AssayError
+from assay.version import __version__
 
 app = typer.Typer(
     name="assay",
@@ -59,8 +60,6 @@ def run(arguments: list[str]) -> int:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from assay import __version__
-
         print(f"assay {__version__}")
         raise typer.Exit
 

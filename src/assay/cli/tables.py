@@ -36,6 +36,7 @@ def plain(text: object) -> Text:
 
 
 def number(value: float | None) -> str:
+    """Three decimals, or a dash."""
     return "–" if value is None else f"{value:.3f}"
 
 

@@ -1,0 +1,1 @@
+"""Judges: each answers asks, none knows a metric."""

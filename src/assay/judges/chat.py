@@ -114,7 +114,7 @@ class Chat:
             body = {**offered, **self._fixed, "messages": list(messages)}
             self.usage.calls += 1
             reply = _unwrapped(await self._carrier.send(body))
-            if reply.status == 200:
+            if reply.status < 300:
                 return self._completion(reply)
             code, param, message = _refusal(reply)
             if code not in _UNUSABLE_CODES and reply.status in (400, 422, 500, 501):
@@ -161,7 +161,7 @@ class Chat:
 def _unwrapped(reply: Reply) -> Reply:
     """The reply, or the error that some gateways send with status 200."""
     data = reply.data
-    if reply.status == 200 and isinstance(data, dict) and not data.get("choices"):
+    if reply.status < 300 and isinstance(data, dict) and not data.get("choices"):
         error = data.get("error")
         code = error.get("code") if isinstance(error, dict) else None
         if error:

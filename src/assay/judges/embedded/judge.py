@@ -15,7 +15,7 @@ from assay.judges.batching import Pair, PairBatcher
 from assay.judges.crossencoder import CrossEncoder
 from assay.judges.embedded.head import Edition, Head
 from assay.judges.evidence import Passage, overlap
-from assay.judges.split import split_claims
+from assay.judges.split import RULES_VERSION, split_claims
 from assay.text import content_words
 from assay.verdicts import Cell, Span, Verdict
 
@@ -50,7 +50,7 @@ class EmbeddedJudge:
     @property
     def fingerprint(self) -> str:
         """Identity by weights, tokenizer, heads and splitting rules."""
-        digest = hashlib.sha256(f"{SPLITTING}{self._edition.text}".encode())
+        digest = hashlib.sha256(f"{RULES_VERSION}\n{self._edition.text}".encode())
         for name in ("model.int8.onnx", "tokenizer.json"):
             digest.update(hashlib.sha256((self._folder / name).read_bytes()).digest())
         return f"embedded:{digest.hexdigest()[:16]}"
@@ -117,8 +117,6 @@ class EmbeddedJudge:
         return passage
 
 
-SPLITTING = "rules 1"
-"""Raised when the splitting rules change."""
 KEPT_PASSAGES = 512
 LONG = 50_000
 """Characters of premises from which an ask is prepared in a thread."""

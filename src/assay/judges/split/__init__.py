@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from assay.judges.split.lexicon import word_set
-from assay.judges.split.nonclaims import claims_nothing, leads_in
+from assay.judges.split.nonclaims import claims_nothing, leads_in, refuses
 from assay.judges.split.referents import Referents
 from assay.judges.split.sentence import Sentence, fragment, independent
 from assay.sample import Claim
 from assay.text import Block, block_sentences, blocks, words
 
+RULES_VERSION = 1
+"""Raised when claims come out differently; part of every fingerprint."""
 _ENGLISH = word_set(
     """the a an of and to is are was were has have had be been by with for that it its he she they
     his her their this which who from as on at can will not you your do does did i in or"""
@@ -87,6 +89,8 @@ def _of_sentence(
         a = source.end()
     if number := _NUMBER.match(text, a, b):
         a = number.end()
+    if source and claims_nothing(text[a:b]):
+        return []
     if referents is None:
         return [Claim(text[a:b], a, b)]
     if lead is not None and not leads_in(text[slice(*lead)]) and fragment(text, a, b):
@@ -98,6 +102,7 @@ def _of_sentence(
         claim
         for x, y in independent(text, a, b)
         for claim in Sentence(text, x, y, referents, capital=capital).claims()
+        if not refuses(claim.text)
     ]
 
 

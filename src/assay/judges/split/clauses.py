@@ -16,6 +16,8 @@ from assay.judges.split.grammar import (
 )
 from assay.judges.split.tokens import EITHER, Token
 
+# Auxiliaries of many, or of "to" and modals: none for the subject of "is" or "would".
+_PLURAL = frozenset(["have", "do", "are", "were", "don't", "haven't", "aren't", "weren't"])
 _AFTER_PAST = frozenset("IDUMRTJ")
 
 
@@ -150,16 +152,23 @@ def _predicate(toks: list[Token], main: Main, joint: int, end: int, *, serial: b
         return 0
     tok = toks[verb]
     after = toks[verb + 1].tag if verb + 1 < end else "."
+    if verb + 1 < end and toks[verb + 1].low in lex.QUANTITY:
+        after = "D"
+    sure = verb > joint + 1 or tok.low not in lex.PLURALS
     fits = {
-        "A": not serial,
+        "A": not serial and not (tok.low in _PLURAL and _singular(toks[main.verb])),
         "V": True,
         "P": _past_fits(toks, main, verb, joint, serial=serial),
         "N": not serial and main.form in ("passive", "perfect") and after in "IDUMT",
-        "Z": _third_fits(toks, main, verb, after),
-        "z": _third_fits(toks, main, verb, after) and after in ("DMRO" if serial else "DMR"),
+        "Z": _third_fits(toks, main, after, mixed=sure),
+        "z": _third_fits(toks, main, after) and after in ("DMRO" if serial else "DMR"),
         "B": _base_fits(toks, main, joint, after),
     }.get(tok.tag, False)
     return verb if fits else 0
+
+
+def _singular(verb: Token) -> bool:
+    return verb.tag in "Zz" or (verb.tag == "A" and verb.low not in _PLURAL | {"had"})
 
 
 def _shares_object(toks: list[Token], joint: int) -> bool:
@@ -187,9 +196,11 @@ def _past_fits(toks: list[Token], main: Main, verb: int, joint: int, *, serial: 
     return after in _AFTER_PAST or (low in lex.ACTIVE and after in "OG.z")
 
 
-def _third_fits(toks: list[Token], main: Main, verb: int, after: str) -> bool:
+def _third_fits(toks: list[Token], main: Main, after: str, *, mixed: bool = False) -> bool:
+    """Whether a present verb may follow; ``mixed``: after a past one too."""
     plural = toks[main.verb].tag == "B" or toks[main.verb].low in ("are", "have", "do")
-    present = not _past_main(toks, main) and main.form != "modal"
+    present = main.form != "modal" and (mixed or not _past_main(toks, main))
+    plural = plural or toks[main.verb].low == "were"
     return present and not plural and after not in "AVZ"
 
 

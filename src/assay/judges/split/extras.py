@@ -134,10 +134,10 @@ def _name_before(toks: list[Token], body: int, comma: int) -> tuple[int, int] | 
         a -= 1
     if a == comma or toks[a].low in lex.MONTH | lex.DAY:
         return None
-    if toks[a - 1].low in ("of", "and", "or", ",", "to", "de", "for"):
-        return None
     if toks[a - 1].low == "the":
         a -= 1
+    if toks[a - 1].low in ("of", "and", "or", ",", "to", "de", "for"):
+        return None
     return a, comma
 
 

@@ -121,6 +121,7 @@ def _insertion_end(toks: list[Token], comma: int, begin: int) -> int | None:
 
 
 def skip_adverbs(toks: list[Token], i: int) -> int:
+    """The index of the first token from ``i`` on that is no adverb."""
     while i < len(toks) and toks[i].tag == "J":
         i += 1
     return i

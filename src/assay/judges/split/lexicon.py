@@ -146,6 +146,9 @@ ADVERB = word_set(
     just again already once thereafter afterwards afterward currently today instead therefore thus
     however moreover furthermore finally first ultimately consequently both all too either"""
 )
+QUANTITY = word_set("all both many several most various other different more two three four five")
+# Third persons that are plurals as well.
+PLURALS = word_set("lives stands holds offers means leaves")
 MONTH = word_set(
     """january february march april may june july august september october november december jan
     feb mar apr jun jul aug sep sept oct nov dec"""

@@ -57,7 +57,7 @@ _REFUSES = re.compile(
         (?:information|mention|answer|details?|context)\b.{{0,80}}?
         (?:\W*$|\b(?:in|from|within)\ the\ |\b(?:available|provided)\b)
     | (?:no|insufficient|not\ enough)\ (?:\w+\ ){{0,2}}(?:information|answer|context)\b
-        (?:\W*$|.{{0,60}}\b(?:available|provided|found|given)\b)
+        (?:\W*$|.{{0,60}}\b(?:available|provided|found)\W*$|.{{0,60}}\bthe\ {_WHICH}{_SOURCE}\b)
     | (?:it\ is|it's)\ not\ (?:possible|clear)\ (?:to\ |from\ the\ )
         .{{0,40}}(?:determine|answer|{_SOURCE})
     | (?:unknown|unanswerable|n/?a|not\ (?:available|mentioned|specified|provided|found)

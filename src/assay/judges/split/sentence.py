@@ -45,7 +45,8 @@ class Sentence:
         said = {word for claim in found or [] for word in content_words(claim.text)}
         if found is None or not set(content_words(self.text[self.start : self.end])) <= said:
             return [self._whole()]
-        return found
+        whole = self._whole()
+        return [whole] if len(found) == 1 and _same(found[0], whole) else found
 
     def _whole(self) -> Claim:
         text = self.text[self.start : self.end]
@@ -213,6 +214,11 @@ class Sentence:
         if text and not text.endswith((".", "!")) and not re.search(r"[.!]['\"”’]$", text):
             text += "."
         return Claim(text, a, self.end if b == self.toks[-1].end else b)
+
+
+def _same(claim: Claim, other: Claim) -> bool:
+    """Whether two claims differ in spaces and the full stop at most."""
+    return re.sub(r"[\s.]", "", claim.text) == re.sub(r"[\s.]", "", other.text)
 
 
 def _joined(*parts: str) -> str:
