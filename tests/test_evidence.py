@@ -142,6 +142,13 @@ def test_a_premise_that_fits_is_left_as_it_is() -> None:
     assert passage.cut(passage.select(frozenset({"item"}), 100), 100) == text
 
 
+def test_of_sentences_that_hold_as_much_the_shortest_is_quoted_then_the_first() -> None:
+    text = "Rain fell on us all day long. Rain fell there. Rain fell here."
+    quote = Passage.of(text).quote([0, 1, 2], frozenset({"rain"}))
+    assert quote is not None
+    assert quote.quote == "Rain fell there."
+
+
 # --- overlap -------------------------------------------------------------------------------------
 
 

@@ -171,9 +171,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     Inside a running loop (notebook, web server) the work gets a loop of its own in a thread, and
     the caller's loop stands still meanwhile; nothing is patched.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_loop():
         return asyncio.run(work)
     result: list[T] = []
     problem: list[BaseException] = []
@@ -190,3 +188,11 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     if problem:
         raise problem[0]
     return result[0]
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

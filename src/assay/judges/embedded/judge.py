@@ -28,7 +28,8 @@ class EmbeddedJudge:
     Verdicts are ENTAILED or NEUTRAL: the model tells support from no support, and does not tell
     contradiction from silence. ``probability`` is calibrated on balanced data. Premises longer
     than the model reads are cut to the sentences that bear on the claim; a short premise is read
-    together with the question. The best single sentence is the evidence.
+    together with the question. The best single sentence is the evidence. A claim in letters that
+    the model never saw is judged by its words alone: a premise that holds nearly all supports it.
     """
 
     name = "embedded"
@@ -105,7 +106,12 @@ class EmbeddedJudge:
         premise = passage.cut(chosen, self._edition.max_words)
         if question:
             premise = f"{question} {premise}"
-        return _Prepared((premise, claim), overlap(claim, premise), passage.quote(chosen, content))
+        return _Prepared(
+            (premise, claim),
+            overlap(claim, premise),
+            passage.quote(chosen, content),
+            mostly_latin(claim),
+        )
 
     def _passage(self, text: str) -> Passage:
         """The passage of a premise, cut up once for all claims and asks."""
@@ -127,6 +133,8 @@ class _Prepared:
     pair: Pair
     overlap: float
     evidence: Span | None
+    readable: bool
+    """Whether the claim is in letters that the model was trained on; else the words must do."""
 
 
 def as_question(text: str) -> str:
@@ -135,8 +143,22 @@ def as_question(text: str) -> str:
     return text if not text or text.endswith(("?", "？", "؟", ".", "!", ":")) else text + "?"
 
 
+def mostly_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin, as in all that the model has seen.
+
+    >>> mostly_latin("Zürich 1820"), mostly_latin("磨坊于1820年开业。")
+    (True, False)
+    """
+    letters = [c for c in text if c.isalpha()]
+    latin = sum(c < "\u0250" or "\u1e00" <= c < "\u1f00" for c in letters)
+    return 2 * latin >= len(letters)
+
+
 def _cell(head: Head, logit: float, one: _Prepared) -> Cell:
-    probability = head.probability(logit, one.overlap)
+    if one.readable:
+        probability = head.probability(logit, one.overlap)
+    else:
+        probability = 0.95 * one.overlap**4
     if probability >= head.threshold:
         return Cell(Verdict.ENTAILED, probability, evidence=one.evidence)
     return Cell(Verdict.NEUTRAL, probability)
