@@ -284,14 +284,16 @@ def test_some_words_never_occur(path: Path) -> None:
 
 
 def variants(metric: type[Metric]) -> Iterator[Metric]:
-    """The metric with every combination of its parameters."""
+    """The metric with every combination of its parameters that have few values."""
     hints = get_type_hints(metric)
-    names = [f.name for f in fields(metric)]
-    choices = [
-        get_args(hints[n]) if get_origin(hints[n]) is Literal else (False, True) for n in names
-    ]
-    for values in product(*choices):
-        yield metric(**dict(zip(names, values, strict=True)))
+    choices: dict[str, tuple[Any, ...]] = {}
+    for field in fields(metric):
+        if get_origin(hints[field.name]) is Literal:
+            choices[field.name] = get_args(hints[field.name])
+        elif hints[field.name] is bool:
+            choices[field.name] = (False, True)
+    for values in product(*choices.values()):
+        yield metric(**dict(zip(choices, values, strict=True)))
 
 
 def members(hint: Any) -> set[Any]:

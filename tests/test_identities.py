@@ -152,6 +152,7 @@ def holes(draw: st.DrawFn) -> World:
     return world
 
 
+@settings(max_examples=50)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(world=worlds())
 def test_a_claim_is_grounded_or_made_up_or_known_beforehand(world: World, dialect: Dialect) -> None:
@@ -240,7 +241,7 @@ def test_what_counts_as_known_no_completion_changes(world: World, dialect: Diale
                 assert item.hit in (None, complete.hit), str(metric)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(world=holes())
 def test_ratios_are_over_the_known_claims_alone(world: World) -> None:
     for metric in (Faithfulness(), Hallucination(), Precision(), NoiseSensitivity()):

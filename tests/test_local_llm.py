@@ -62,6 +62,7 @@ async def test_every_verdict_was_given_or_is_unknown(url: str, packed: bool) -> 
         packed=packed,
         timeout=600,
         concurrency=1,
+        max_claims=1,
         max_tokens=128,
         reasons=False,
         backoff=Backoff(attempts=2),

@@ -91,20 +91,27 @@ def load(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Sampl
 
 def open_metrics(metrics: Metrics) -> dict[str, Metric]:
     """Metrics by the name they were asked for; raises ConfigError if unknown or given twice."""
-    listed = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    listed = [metrics] if isinstance(metrics, str | Metric) else _listed(metrics)
     out: dict[str, Metric] = {}
     for asked in listed:
-        name, metric = (
-            (str(asked), asked)
-            if isinstance(asked, Metric)
-            else (asked.strip(), load_metric(asked))
-        )
+        if isinstance(asked, Metric):
+            name, metric = str(asked), asked
+        elif isinstance(asked, str):
+            name, metric = asked.strip(), load_metric(asked)
+        else:
+            raise ConfigError(f"{asked!r} is no metric; give a name, or an object: Faithfulness()")
         if name in out:
             raise ConfigError(f"metric {name!r} is given twice")
         out[name] = metric
     if not out:
         raise ConfigError("no metrics given; 'assay metrics' lists them")
     return out
+
+
+def _listed(metrics: object) -> list[object]:
+    if isinstance(metrics, Iterable):
+        return list(metrics)
+    raise ConfigError(f"{metrics!r} is no metric; give a name, or an object: Faithfulness()")
 
 
 async def evaluate_async(

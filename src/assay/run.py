@@ -74,12 +74,13 @@ class Run:
             import pandas as pd
         except ImportError:
             raise MissingExtra("pandas", "pandas") from None
-        return pd.DataFrame(
-            {
-                "id": row.sample.id,
-                "question": row.sample.question,
-                "response": row.sample.response,
-                **{name: row.scores[name].value for name in self.metrics},
-            }
+        rows = [
+            [
+                row.sample.id,
+                row.sample.question,
+                row.sample.response,
+                *(row.scores[name].value for name in self.metrics),
+            ]
             for row in self.rows
-        )
+        ]
+        return pd.DataFrame(rows, columns=["id", "question", "response", *self.metrics])

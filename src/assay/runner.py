@@ -152,12 +152,16 @@ async def score_samples(
         finally:
             limit.release()
 
+    broken: Exception | None = None
     try:
         exhausted = False
         while not exhausted or waiting:
             # Rows that are ready out of turn wait for the slow one ahead, up to a bound.
             while not exhausted and len(waiting) < 4 * concurrency and _may_start(waiting, limit):
-                sample = next(source, None)
+                try:
+                    sample = next(source, None)
+                except Exception as error:  # noqa: BLE001 - raised once the rows so far are out
+                    sample, broken = None, error
                 if sample is None:
                     exhausted = True
                     break
@@ -165,6 +169,8 @@ async def score_samples(
                 waiting.append(asyncio.create_task(work(sample)))
             if waiting:
                 yield await waiting.popleft()
+        if broken is not None:
+            raise broken
     finally:
         for task in waiting:
             task.cancel()

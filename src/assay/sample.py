@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Claim:
 
 
 ContextLike = str | Context | Mapping[str, Any]
-ClaimLike = str | Claim | Mapping[str, Any]
+ClaimLike = str | Claim | Mapping[str, Any] | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -178,7 +178,13 @@ def _claim(name: str, n: int, value: object) -> Claim:
     if isinstance(value, str):
         return Claim(value)
     if isinstance(value, Mapping) and isinstance(value.get("text"), str):
-        return Claim(value["text"], value.get("start"), value.get("end"), value.get("source", 0))
+        places = {
+            key: value[key] for key in ("start", "end", "source") if value.get(key) is not None
+        }
+        for key, place in places.items():
+            if not isinstance(place, int) or isinstance(place, bool):
+                raise DataError(f"{name}[{n}].{key} must be a whole number, not {place!r}")
+        return Claim(value["text"], **places)
     if isinstance(value, list | tuple) and value and all(isinstance(v, str) for v in value):
         return Claim(" ".join(value))  # RAGChecker's (subject, predicate, object) triplets
     raise DataError(f"{name}[{n}] must be text, not {_kind(value)}")

@@ -50,8 +50,9 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, 
     """Confidence interval of the mean of values in [0, 1]; None for fewer than two values.
 
     A t interval on the logit of the mean, the mean drawn to 1/2 by one pseudo-value at each end:
-    near 0 and 1, where scores live, the plain t interval covers too little (simulated coverage
-    at n = 20: .96 against .93) and leaves [0, 1]. Values outside [0, 1] get a plain t interval.
+    near 0 and 1, where scores live, the plain t interval covers too little and leaves [0, 1].
+    Simulated coverage of skewed values at n = 20: .975 against .922; values in the middle are
+    covered more than they need be (.984). Values outside [0, 1] get a plain t interval.
 
     >>> low, high = mean_interval([1.0] * 20)
     >>> 0.7 < low < 0.95 and 0.95 < high < 1

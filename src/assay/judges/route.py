@@ -27,6 +27,8 @@ class RoutedJudge:
     def usage(self) -> Usage:
         """Both, added up."""
         a, b = self._extract.usage, self._entail.usage
+        if self._extract is self._entail:
+            return a
         return Usage(
             a.calls + b.calls,
             a.prompt_tokens + b.prompt_tokens,

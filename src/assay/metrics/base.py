@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
+from assay.errors import ConfigError, did_you_mean
 from assay.needs import Need
 from assay.sample import Claim
 from assay.score import Evidence, Item, Score, Source
@@ -32,6 +33,12 @@ class Metric:
     version: ClassVar[int] = 1
     """Raised whenever the numbers move."""
 
+    def __post_init__(self) -> None:
+        """Raise ConfigError for a value that a parameter cannot have."""
+        hints = get_type_hints(type(self))
+        for f in fields(self):
+            check_choice(self.name, f.name, getattr(self, f.name), hints[f.name])
+
     @property
     def needs(self) -> tuple[Need[Any], ...]:
         """The inputs of ``score``, in order."""
@@ -49,6 +56,14 @@ class Metric:
             if getattr(self, f.name) != f.default
         ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
+
+
+def check_choice(metric: str, parameter: str, value: object, hint: Any) -> None:
+    """Raise ConfigError unless the value is among those that a Literal hint names."""
+    allowed = list(get_args(hint)) if get_origin(hint) is Literal else [value]
+    if value not in allowed:
+        near = did_you_mean(str(value), [str(choice) for choice in allowed])
+        raise ConfigError(f"{metric}({parameter}={value}): {near}")
 
 
 def _word(value: object) -> str:

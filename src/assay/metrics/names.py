@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_origin, get_type_hints
 
 from assay.errors import ConfigError, did_you_mean
-from assay.metrics.base import Metric
+from assay.metrics.base import Metric, check_choice
 from assay.metrics.catalogue import CATALOGUE
 
 _NAME = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
@@ -39,6 +39,8 @@ def load_metric(text: str) -> Metric:
         if not equals or key not in known:
             expected = did_you_mean(key, known) if known else "it has no parameters"
             raise ConfigError(f"{name} has no parameter {key!r}; {expected}")
+        if key in values:
+            raise ConfigError(f"{name} has the parameter {key!r} twice")
         values[key] = _value(name, key, word, hints[key])
     return metric(**values)
 
@@ -46,9 +48,7 @@ def load_metric(text: str) -> Metric:
 def _value(name: str, key: str, word: str, hint: Any) -> Any:
     """The typed value of a word."""
     if get_origin(hint) is Literal:
-        allowed = [str(choice) for choice in get_args(hint)]
-        if word not in allowed:
-            raise ConfigError(f"{name}({key}={word}): {did_you_mean(word, allowed)}")
+        check_choice(name, key, word, hint)
         return word
     if hint is bool and word.lower() in ("true", "false"):
         return _WORDS[word.lower()]
