@@ -301,13 +301,14 @@ async def test_leaving_early_leaves_no_task() -> None:
     assert judge.now == 0
 
 
-async def test_a_source_that_breaks_leaves_no_task() -> None:
+async def test_a_source_that_breaks_gives_its_rows_first_and_leaves_no_task() -> None:
     def source() -> Iterator[Sample]:
         yield from map(sample, range(3))
         raise OSError("disk gone")
 
     judge = TroubledJudge(delay=lambda: 0.001)
     stream = score_samples(source(), FAITHFULNESS, judge)
+    assert [(await anext(stream)).sample.id for _ in range(3)] == ["0", "1", "2"]
     with pytest.raises(OSError, match="disk gone"):
         await anext(stream)
     assert nothing_is_left()

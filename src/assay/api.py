@@ -153,7 +153,16 @@ def evaluate(
     Raises ConfigError, DataError, and JudgeUnusable; troubles of single samples are in their
     scores.
     """
-    return run_sync(evaluate_async(samples, metrics, judge, concurrency=concurrency))
+    answerer = open_judge(judge)
+
+    async def work() -> Run:
+        try:
+            return await evaluate_async(samples, metrics, answerer, concurrency=concurrency)
+        finally:
+            # The loop ends here, and connections with it; a judge opens others when used again.
+            await answerer.aclose()
+
+    return run_sync(work())
 
 
 def provenance(
