@@ -128,16 +128,22 @@ class Closing(ScriptedJudge):
         self.closed += 1
 
 
-def test_a_judge_of_a_name_is_closed_and_the_caller_s_own_is_not(
+async def test_a_judge_of_a_name_is_closed_and_the_caller_s_own_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own = Closing()
-    evaluate([ROW], "faithfulness", own)
+    await evaluate_async([ROW], "faithfulness", own)
     assert own.closed == 0
     opened = Closing()
     monkeypatch.setattr("assay.api.open_judge", lambda _: opened)
-    evaluate([ROW], "faithfulness", "by name")
+    await evaluate_async([ROW], "faithfulness", "by name")
     assert opened.closed == 1
+
+
+def test_every_judge_is_closed_where_the_event_loop_ends_with_the_call() -> None:
+    own = Closing()
+    evaluate([ROW], "faithfulness", own)
+    assert own.closed == 1
 
 
 def test_a_judge_that_cannot_be_used_ends_the_run() -> None:

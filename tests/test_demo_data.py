@@ -178,7 +178,10 @@ def test_rows_make_samples_that_carry_their_gold_claims(row: dict[str, Any]) -> 
         response_claims=gold["response_claims"],
         reference_claims=gold["reference_claims"],
     )
-    assert sample.as_dict() == {k: v for k, v in row.items() if k != "gold"}
+    shown = sample.as_dict()
+    for name in ("response_claims", "reference_claims"):
+        assert [c["text"] for c in shown.pop(name)] == [c["text"] for c in gold[name]]
+    assert shown == {k: v for k, v in row.items() if k != "gold"}
     assert [c.start for c in sample.response_claims or ()] == [
         c["start"] for c in gold["response_claims"]
     ]

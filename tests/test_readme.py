@@ -63,3 +63,13 @@ def test_metric_table_names_every_metric() -> None:
 
     for name in CATALOGUE:
         assert f"`{name}" in README
+
+
+def test_agreement_table_is_the_measured_one() -> None:
+    from assay.judges.embedded import EmbeddedJudge
+
+    measured = EmbeddedJudge().edition.measured
+    assert measured
+    for row in measured:
+        figures = [f"{row[k]:.2f}" for k in ("balanced_accuracy", "auroc", "overlap_auroc")]
+        assert " | ".join([row["set"], row["what"], str(row["n"]), *figures]) in README

@@ -118,10 +118,12 @@ def entail_messages(
 
 
 def claim_id(i: int) -> str:
+    """The id of the i-th claim of an ask."""
     return f"c{i + 1}"
 
 
 def premise_id(c: int) -> str:
+    """The id of the c-th premise of an ask."""
     return f"p{c + 1}"
 
 
