@@ -33,6 +33,7 @@ LAYERS: dict[str, int] = {
     "version": 0,
     "asks": 1,
     "needs": 1,
+    "traits": 1,
     "judges": 2,
     "metrics": 2,
     "runner": 3,

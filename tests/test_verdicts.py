@@ -8,7 +8,6 @@ import pytest
 
 from assay.sample import Claim
 from assay.verdicts import (
-    UNANSWERED,
     Cell,
     EntailmentMatrix,
     Truth,
@@ -20,6 +19,7 @@ from assay.verdicts import (
 )
 
 M = EntailmentMatrix.letters
+UNKNOWN = Cell(Verdict.UNKNOWN)
 TRUTHS: tuple[Truth, ...] = (True, False, None)
 
 
@@ -50,7 +50,7 @@ def test_both_and_negate_agree_with_the_logic_of_completions() -> None:
 def test_an_unknown_verdict_is_neither_a_yes_nor_a_no() -> None:
     assert [v.entailed for v in Verdict] == [True, False, False, None]
     assert [v.contradicted for v in Verdict] == [False, False, True, None]
-    assert UNANSWERED.verdict is Verdict.UNKNOWN
+    assert Cell(Verdict.UNKNOWN).verdict is Verdict.UNKNOWN
 
 
 def test_verdicts_are_words_in_json() -> None:
@@ -104,7 +104,7 @@ def test_best_prefers_entailment_then_contradiction_then_probability_then_order(
 
 @pytest.mark.parametrize(
     ("rows", "width"),
-    [((), 1), (((UNANSWERED,), (UNANSWERED,)), 1), (((UNANSWERED,),), 2), (((),), 1)],
+    [((), 1), (((UNKNOWN,), (UNKNOWN,)), 1), (((UNKNOWN,),), 2), (((),), 1)],
 )
 def test_a_matrix_that_is_not_rectangular_is_refused(
     rows: tuple[tuple[Cell, ...], ...], width: int

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.asks import Judge
-from assay.errors import ConfigError, did_you_mean
+from assay.errors import ConfigError, MissingField, did_you_mean
 from assay.metrics import Metric, load_metric
 from assay.readers import read_samples
 from assay.run import Run
-from assay.runner import score_samples
+from assay.runner import closure, score_samples
 from assay.sample import Sample
 from assay.version import __version__
 
@@ -108,6 +108,26 @@ def open_metrics(metrics: Metrics) -> dict[str, Metric]:
     return out
 
 
+def check_skills(metrics: Mapping[str, Metric], samples: Iterable[Sample], judge: Judge) -> None:
+    """Raise ConfigError if a metric needs what the judge does not do at all."""
+    left = dict(metrics)
+    for sample in samples:
+        for name in list(left):
+            try:
+                needs = closure(left[name].needs, sample)
+            except MissingField:
+                continue
+            skills = {skill for need in needs for skill in need.skills}
+            if lacks := sorted(skill for skill in skills if not judge.can(skill)):
+                raise ConfigError(
+                    f"metric {name} needs a judge that does {', '.join(lacks)}, and "
+                    f"{judge.name} does not; an LLM judge does: openai:MODEL or a LangChain model"
+                )
+            del left[name]
+        if not left:
+            return
+
+
 def _listed(metrics: object) -> list[object]:
     if isinstance(metrics, Iterable):
         return list(metrics)
@@ -124,6 +144,7 @@ async def evaluate_async(
     """Score samples by metrics: `evaluate` for code that runs in an event loop."""
     chosen, answerer = open_metrics(metrics), open_judge(judge)
     known = read_samples(samples)
+    check_skills(chosen, known, answerer)
     clock, started = time.perf_counter(), datetime.now(UTC)
     try:
         rows = [

@@ -6,11 +6,27 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from assay.sample import Claim
-from assay.verdicts import Cell
+from assay.verdicts import Cell, Mark, Rating
 
 T = TypeVar("T")
 Against = Literal["passage", "reference", "response"]
 """What kind of text the premises are: a retrieved passage, a right answer, or a response."""
+
+
+Trait = Literal["relevant_statement", "relevant_passage", "biased", "toxic"]
+"""What may be asked of a text: is this statement (passage) relevant to the question; is this
+opinion biased, toxic."""
+Skill = Literal[
+    "claims",
+    "opinions",
+    "entail",
+    "relevant_statement",
+    "relevant_passage",
+    "biased",
+    "toxic",
+    "coherence",
+]
+"""What a judge may be able to answer."""
 
 
 class Ask(Generic[T]):
@@ -18,13 +34,26 @@ class Ask(Generic[T]):
 
     __slots__ = ()
 
+    @property
+    def skills(self) -> frozenset[Skill]:
+        """What a judge must be able to do to answer this."""
+        raise TypeError(f"{type(self).__name__} does not say what it takes")
+
 
 @dataclass(frozen=True, slots=True)
 class Extract(Ask[tuple[Claim, ...]]):
-    """Which atomic claims does the text make? ``question`` is what the text answers."""
+    """Which atomic claims does the text make? ``question`` is what the text answers.
+
+    With ``opinions``, also which opinions it utters: they come as claims marked ``opinion``.
+    """
 
     text: str
     question: str | None = None
+    opinions: bool = False
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"claims", "opinions"} if self.opinions else {"claims"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +67,34 @@ class Entail(Ask[tuple[tuple[Cell, ...], ...]]):
     premises: tuple[str, ...]
     question: str | None = None
     against: Against = "passage"
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"entail"})
+
+
+@dataclass(frozen=True, slots=True)
+class Label(Ask[tuple[Mark, ...]]):
+    """Which of the texts have the trait they are paired with? One mark a pair, in order."""
+
+    pairs: tuple[tuple[Trait, str], ...]
+    question: str | None = None
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset(trait for trait, _ in self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate(Ask[Rating]):
+    """How coherent a summary of the source is the text, from 1 to 5?"""
+
+    text: str
+    source: str
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"coherence"})
 
 
 @dataclass
@@ -83,8 +140,8 @@ class Judge(Protocol):
     def usage(self) -> Usage:
         """What has been used so far."""
 
-    def can(self, kind: type[Ask[Any]]) -> bool:
-        """Whether asks of this kind are answered at all."""
+    def can(self, skill: Skill) -> bool:
+        """Whether asks that take this skill are answered at all."""
 
     async def answer(self, ask: Ask[T]) -> T:
         """The answer to one ask."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from assay.asks import Against, Ask, Entail, Extract
+from assay.asks import Against, Ask, Entail, Extract, Skill
 from assay.errors import JudgeError, MissingField
 from assay.sample import Claim, Sample
 from assay.verdicts import Cell, EntailmentMatrix, Truth, Verdict
@@ -48,6 +48,11 @@ class Need(Generic[T]):
         """The needs that this one leans on; raises MissingField if the sample lacks a field."""
         return ()
 
+    @property
+    def skills(self) -> frozenset[Skill]:
+        """What a judge must be able to do for this need itself, beside its parts."""
+        return frozenset()
+
     async def resolve(self, case: Case) -> T:
         """The answer, from the judge or from other needs."""
         raise TypeError(f"{type(self).__name__} does not say how it is met")
@@ -61,26 +66,59 @@ class Claims(Need[tuple[Claim, ...]]):
 
     def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
         if self._given(sample) is None:
-            _texts(sample, self.of)
+            texts_of(sample, self.of)
         return ()
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"claims"})
 
     def _given(self, sample: Sample) -> tuple[Claim, ...] | None:
         return sample.response_claims if self.of == "response" else sample.reference_claims
 
     async def resolve(self, case: Case) -> tuple[Claim, ...]:
-        sample = case.sample
-        if (given := self._given(sample)) is not None:
+        if (given := self._given(case.sample)) is not None:
             return given
+        found = await case.meet(_Extraction(self.of))
+        return tuple(claim for claim in found if not claim.opinion)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions(Need[tuple[Claim, ...]]):
+    """The opinions that the response utters."""
+
+    def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
+        texts_of(sample, "response")
+        return ()
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"claims", "opinions"})
+
+    async def resolve(self, case: Case) -> tuple[Claim, ...]:
+        found = await case.meet(_Extraction("response"))
+        return tuple(claim for claim in found if claim.opinion)
+
+
+@dataclass(frozen=True, slots=True)
+class _Extraction(Need[tuple[Claim, ...]]):
+    """What one ask a text finds: claims and, where they are planned, opinions."""
+
+    of: Of
+
+    async def resolve(self, case: Case) -> tuple[Claim, ...]:
+        opinions = self.of == "response" and Opinions() in case.plan
+        texts = texts_of(case.sample, self.of)
         lists = await asyncio.gather(
-            *(self._extract(case, text, n) for n, text in enumerate(_texts(sample, self.of)))
+            *(self._extract(case, text, n, opinions) for n, text in enumerate(texts))
         )
         return tuple(claim for claims in lists for claim in claims)
 
-    async def _extract(self, case: Case, text: str, n: int) -> tuple[Claim, ...]:
+    async def _extract(self, case: Case, text: str, n: int, opinions: bool) -> tuple[Claim, ...]:
         if not text.strip():
             return ()
-        claims = await case.ask(Extract(text, case.sample.question))
-        return tuple(Claim(c.text, c.start, c.end, n) for c in claims)
+        claims = await case.ask(Extract(text, case.sample.question, opinions))
+        return tuple(replace(claim, source=n) for claim in claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +133,12 @@ class Entails(Need[EntailmentMatrix]):
     joined: bool = False
 
     def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
-        _texts(sample, self.by)
+        texts_of(sample, self.by)
         return (Claims(self.of),)
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"entail"})
 
     async def resolve(self, case: Case) -> EntailmentMatrix:
         # All claim lists that will be held against the same premises are asked about together.
@@ -123,7 +165,7 @@ class Relevance(Need[tuple[Truth, ...] | None]):
     labels: bool = True
 
     def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
-        _texts(sample, "contexts")
+        texts_of(sample, "contexts")
         return () if self._labelled(sample) else (Entails("reference", by="contexts"),)
 
     def _labelled(self, sample: Sample) -> bool:
@@ -149,7 +191,7 @@ class Field(Need[Sample]):
     name: Of | By
 
     def parts(self, sample: Sample) -> tuple[Need[Any], ...]:
-        _texts(sample, self.name)
+        texts_of(sample, self.name)
         return ()
 
     async def resolve(self, case: Case) -> Sample:
@@ -177,7 +219,7 @@ class _Joint(Need[Mapping[Of, EntailmentMatrix | JudgeError]]):
                 raise got
             else:
                 known[of] = got
-        premises = list(_texts(case.sample, self.by))
+        premises = list(texts_of(case.sample, self.by))
         if self.joined and premises:
             premises = ["\n\n".join(premises)]
         rows = await self._rows(case, [c for claims in known.values() for c in claims], premises)
@@ -211,7 +253,7 @@ class _Joint(Need[Mapping[Of, EntailmentMatrix | JudgeError]]):
         return tuple(row_of[claim.text] for claim in claims)
 
 
-def _texts(sample: Sample, name: Of | By) -> tuple[str, ...]:
+def texts_of(sample: Sample, name: Of | By) -> tuple[str, ...]:
     """The texts of a field; raises MissingField."""
     if name == "contexts":
         if sample.contexts is None:

@@ -23,13 +23,15 @@ class Claim:
     """An atomic, self-contained statement.
 
     ``start`` and ``end`` are character offsets into the text that it came from, where known;
-    ``source`` counts the references (0 for a response).
+    ``source`` counts the references (0 for a response). An ``opinion`` is a judgement or belief
+    that the text utters rather than a fact that it states.
     """
 
     text: str
     start: int | None = None
     end: int | None = None
     source: int = 0
+    opinion: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form; ``source`` where it is not the first."""

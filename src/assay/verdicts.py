@@ -48,7 +48,21 @@ class Cell:
     evidence: Span | None = None
 
 
-UNANSWERED = Cell(Verdict.UNKNOWN)
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Whether a text has a trait (None: the judge did not answer), with probability and reason."""
+
+    value: Truth
+    probability: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """A rating from 1 to 5 (None: the judge did not answer), with a reason."""
+
+    value: int | None
+    reason: str = ""
 
 
 def any_of(values: Iterable[Truth]) -> Truth:

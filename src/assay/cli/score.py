@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.api import open_judge, open_metrics, provenance, run_sync
+from assay.api import check_skills, open_judge, open_metrics, provenance, run_sync
 from assay.asks import Judge
 from assay.cli.progress import Progress
 from assay.cli.tables import console, summary_table
@@ -44,6 +44,7 @@ def score(
     say = (lambda _: None) if quiet else _to_stderr
     say(f"{reading.name}: {len(samples)} samples; {reading.describe()}")
     check_fields(metrics, samples, reading.describe())
+    check_skills(metrics, samples, answerer)
     if judge is None and answerer.name == "embedded" and os.environ.get("OPENAI_API_KEY"):
         say("judge: embedded (OPENAI_API_KEY is set: --judge openai:MODEL would use it)")
     else:

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from assay.asks import Ask, Entail, Extract, Usage
+from assay.asks import Ask, Entail, Extract, Skill, Usage
 from assay.errors import ConfigError, JudgeError, JudgeUnusable, MalformedAnswer
 from assay.judges.complete import Complete, Completion, Endpoint, Messages, Schema
 from assay.judges.prompting import (
@@ -134,8 +134,8 @@ class LLMJudge:
     def usage(self) -> Usage:
         return self._usage
 
-    def can(self, kind: type[Ask[Any]]) -> bool:
-        return kind in (Extract, Entail)
+    def can(self, skill: Skill) -> bool:
+        return skill in ("claims", "entail")
 
     async def answer(self, ask: Ask[T]) -> T:
         if isinstance(ask, Extract):

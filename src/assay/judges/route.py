@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from assay.asks import Ask, Extract, Judge, T, Usage
+from assay.asks import Ask, Extract, Judge, Skill, T, Usage
 from assay.errors import ConfigError
 
 
@@ -37,19 +35,17 @@ class RoutedJudge:
             [*a.notes, *b.notes],
         )
 
-    def can(self, kind: type[Ask[Any]]) -> bool:
-        return self._for(kind).can(kind)
+    def can(self, skill: Skill) -> bool:
+        judge = self._extract if skill in ("claims", "opinions") else self._entail
+        return judge.can(skill)
 
     async def answer(self, ask: Ask[T]) -> T:
         """The answer of whichever judge is asked; raises ConfigError if it cannot."""
-        judge = self._for(type(ask))
-        if not judge.can(type(ask)):
-            raise ConfigError(f"judge {judge.name} does not answer {type(ask).__name__}")
+        judge = self._extract if isinstance(ask, Extract) else self._entail
+        if lacks := sorted(skill for skill in ask.skills if not judge.can(skill)):
+            raise ConfigError(f"judge {judge.name} does not answer {', '.join(lacks)}")
         return await judge.answer(ask)
 
     async def aclose(self) -> None:
         await self._extract.aclose()
         await self._entail.aclose()
-
-    def _for(self, kind: type[Ask[Any]]) -> Judge:
-        return self._extract if issubclass(kind, Extract) else self._entail

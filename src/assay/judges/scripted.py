@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
-from assay.asks import Ask, Entail, Extract, T, Usage
+from assay.asks import Ask, Entail, Extract, Label, Rate, Skill, T, Trait, Usage
 from assay.errors import ConfigError
 from assay.sample import Claim
-from assay.verdicts import Cell, Verdict
+from assay.verdicts import Cell, Mark, Rating, Truth, Verdict
 
 Said = Verdict | Cell | str | None
 LETTERS = {
@@ -27,7 +28,9 @@ class ScriptedJudge:
     ``claims`` maps a text to its claims (default: one a sentence). ``verdicts`` maps (claim,
     premise) to a Verdict, a Cell, or one of the letters E, N, C and ?; what a table does not
     hold is NEUTRAL (default: a premise entails the claims that stand in it word for word).
-    ``asked`` keeps every ask, in order.
+    ``opinions`` maps a text to its opinions, ``labels`` (trait, text) to True, False or None
+    (not answered; what a table does not hold is False), and ``coherence`` a summary to its
+    rating. ``asked`` keeps every ask, in order.
 
     >>> import asyncio
     >>> judge = ScriptedJudge(verdicts={("Rain is wet.", "It rains."): "E"})
@@ -40,6 +43,9 @@ class ScriptedJudge:
         *,
         claims: Mapping[str, Sequence[str]] | Callable[[str], Sequence[str]] | None = None,
         verdicts: Mapping[tuple[str, str], Said] | Callable[[str, str], Said] | None = None,
+        opinions: Mapping[str, Sequence[str]] | None = None,
+        labels: Mapping[tuple[Trait, str], Truth] | Callable[[Trait, str], Truth] | None = None,
+        coherence: Mapping[str, int | None] | None = None,
         name: str = "scripted",
     ) -> None:
         self.name = name
@@ -47,40 +53,56 @@ class ScriptedJudge:
         self.asked: list[Ask[Any]] = []
         self._claims = claims
         self._verdicts = verdicts
+        self._opinions = opinions or {}
+        self._labels = labels if labels is not None else {}
+        self._coherence = coherence or {}
 
     @property
     def fingerprint(self) -> str:
         """Identity by name and tables; functions are told apart by their qualified name."""
-        parts = [_identity(self._claims), _identity(self._verdicts)]
+        scripts = (self._claims, self._verdicts, self._opinions, self._labels, self._coherence)
+        parts = [_identity(script) for script in scripts]
         return f"{self.name}:" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def can(self, kind: type[Ask[Any]]) -> bool:
-        return issubclass(kind, Extract | Entail)
+    def can(self, skill: Skill) -> bool:
+        return True
 
     async def answer(self, ask: Ask[T]) -> T:
         """The scripted answer."""
         self.asked.append(ask)
         self.usage.calls += 1
         if isinstance(ask, Extract):
-            return cast("T", tuple(self._extract(ask.text)))
+            return cast("T", tuple(self._extract(ask)))
         if isinstance(ask, Entail):
             return cast(
                 "T",
                 tuple(tuple(self._cell(c, p) for p in ask.premises) for c in ask.claims),
             )
+        if isinstance(ask, Label):
+            return cast("T", tuple(Mark(self._label(t, text)) for t, text in ask.pairs))
+        if isinstance(ask, Rate):
+            return cast("T", Rating(self._coherence.get(ask.text)))
         raise ConfigError(f"the scripted judge does not answer {type(ask).__name__}")
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
-    def _extract(self, text: str) -> list[Claim]:
+    def _label(self, trait: Trait, text: str) -> Truth:
+        if callable(self._labels):
+            return self._labels(trait, text)
+        return self._labels.get((trait, text), False)
+
+    def _extract(self, ask: Extract) -> list[Claim]:
+        text = ask.text
+        opinions = self._opinions.get(text, ()) if ask.opinions else ()
+        made = [replace(_place(opinion, text), opinion=True) for opinion in opinions]
         if callable(self._claims):
             texts = list(self._claims(text))
         elif self._claims is not None and text in self._claims:
             texts = list(self._claims[text])
         else:
             texts = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text)]
-        return [_place(claim, text) for claim in texts if claim]
+        return [*(_place(claim, text) for claim in texts if claim), *made]
 
     def _cell(self, claim: str, premise: str) -> Cell:
         if self._verdicts is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
@@ -23,7 +23,16 @@ def overlap(left: Sequence[str], right: Sequence[str], n: int = 1) -> int:
     >>> overlap(["the", "cat", "the"], ["the", "the", "the"])
     2
     """
-    return _shared(left, right) if n == 1 else _shared(ngrams(left, n), ngrams(right, n))
+    ones: Sequence[object] = left if n == 1 else list(ngrams(left, n))
+    others: Sequence[object] = right if n == 1 else list(ngrams(right, n))
+    one, other = set(ones), set(others)
+    both = one & other
+    if len(one) == len(ones) or len(other) == len(others):
+        return len(both)  # one of them has each n-gram once
+    counts = Counter(gram for gram in others if gram in both)
+    return sum(
+        min(count, counts[gram]) for gram, count in Counter(g for g in ones if g in both).items()
+    )
 
 
 def clipped(tokens: Sequence[str], others: Sequence[Sequence[str]], n: int = 1) -> int:
@@ -43,22 +52,13 @@ def clipped(tokens: Sequence[str], others: Sequence[Sequence[str]], n: int = 1) 
     return sum(min(count, most.get(g, 0)) for g, count in Counter(ngrams(tokens, n)).items())
 
 
-def _shared(left: Iterable[Hashable], right: Iterable[Hashable]) -> int:
-    rest = Counter(left)
-    hits = 0
-    for gram in right:
-        if gram in rest and (count := rest[gram]):
-            rest[gram] = count - 1
-            hits += 1
-    return hits
-
-
 class Columns:
-    """The columns of a table of common subsequences, for texts given as lines of tokens.
+    """The columns of a table of common subsequences: the tokens of a text given as lines.
 
-    A row of the table is one integer: a column is a bit, which is 0 where the subsequence grows
-    by one (Hyyrö 2004), so that a token costs a few operations on integers of n bits. After
-    each line stands a spare column, which keeps the carry of one line out of the next.
+    The table has a row for each token of another text, and a row is one integer: a column is a
+    bit, which is 0 where the subsequence grows by one (Hyyrö 2004), so that a token costs a few
+    operations on integers of as many bits as the text has tokens. After each line stands a spare
+    column, which keeps the carry of a line out of the next.
 
     >>> columns = Columns([["the", "cat"], ["sat", "down"]])
     >>> columns.common(["the", "cat", "sat", "up"])
@@ -68,18 +68,18 @@ class Columns:
     __slots__ = ("_lines", "_masks", "_size")
 
     def __init__(self, lines: Iterable[Sequence[str]]) -> None:
-        self._masks: dict[str, int] = {}
-        self._lines: list[tuple[int, int, int]] = []
-        masks, bit, start = self._masks, 1, 0
+        masks: dict[str, int] = {}
+        self._masks = masks
+        self._lines: list[int] = []
+        bit = 1
         for line in lines:
+            start = bit
             for token in line:
                 masks[token] = masks[token] | bit if token in masks else bit
                 bit <<= 1
-            end = start + len(line)
-            self._lines.append((start, end, bit - (1 << start)))
+            self._lines.append(bit - start)
             bit <<= 1
-            start = end + 1
-        self._size = start
+        self._size = bit.bit_length() - 1
 
     def common(self, tokens: Iterable[str]) -> int:
         """Length of the longest common subsequence with the text, lines not heeded."""
@@ -91,55 +91,65 @@ class Columns:
                 row = (row + grown) | (row - grown)
         return self._size - (row & every).bit_count()
 
-    def union(self, lines: Iterable[Sequence[str]]) -> int:
-        """Tokens of ``lines`` that are in the union of their common subsequences.
+    def union(self, lines: Sequence[Sequence[str]]) -> int:
+        """Tokens of the text in the union of their common subsequences with several lines.
 
-        Each line is held against every line of the text; a token counts once where several
-        subsequences hold it, and in all no more often than the text has it. Which of several
-        longest subsequences is taken bears on the value; the choice is that of rouge-score.
+        Each line of the text is held against each of ``lines``; a token of the text counts once
+        where several subsequences hold it, and equal tokens together no more often than
+        ``lines`` have them. Which of several longest subsequences is taken bears on the value;
+        the choice is that of rouge-score.
 
-        >>> Columns([["a", "b"], ["c", "d"]]).union([["a", "x", "c", "d"]])
+        >>> Columns([["a", "b", "c"]]).union([["a", "b"], ["b", "c"]])
         3
         """
-        masks = self._masks
-        found = Counter(token for line in lines for token in self._union_of(line))
-        return sum(min(count, masks[token].bit_count()) for token, count in found.items())
+        found = 0
+        for line in lines:
+            found |= self._found(line)
+        hits = found.bit_count()
+        counts = Counter(token for line in lines for token in line)
+        for token, mask in self._masks.items():
+            if mask & (mask - 1):  # in several columns
+                hits -= max(0, (mask & found).bit_count() - counts[token])
+        return hits
 
-    def _union_of(self, line: Sequence[str]) -> list[str]:
-        """The tokens of one line in the union of its subsequences common with each text line."""
+    def _found(self, tokens: Sequence[str]) -> int:
+        """The columns in the longest common subsequence of ``tokens`` with each line."""
         masks = self._masks
-        row = full = sum(bits for _, _, bits in self._lines)
-        rows: list[tuple[int, int, str]] = []
-        for token in line:
-            if token in masks:  # others leave the row as it is
-                mask = masks[token]
-                rows.append((mask, row, token))
+        row = full = sum(self._lines)
+        met = 0
+        rows: list[tuple[int, int]] = []
+        for token in tokens:
+            mask = masks.get(token, 0)
+            if mask:
+                met |= mask
                 grown = row & mask
                 row = ((row + grown) | (row - grown)) & full
+            rows.append((mask, (row ^ full) | mask))
         rows.reverse()
-        hits: set[int] = set()
-        for start, end, bits in self._lines:
-            if length := end - start - (row & bits).bit_count():
-                hits.update(_path(rows, start, end, bits, length))
-        return [rows[n][2] for n in hits]
+        ends = row ^ full
+        found = 0
+        for line in self._lines:
+            if length := (ends & line).bit_count():
+                every = met & line
+                found |= every if every.bit_count() == length else _path(rows, line)
+        return found
 
 
-def _path(
-    rows: list[tuple[int, int, str]], start: int, end: int, bits: int, length: int
-) -> Iterator[int]:
-    """The rows, last first, that the way back through the table takes within one text line.
+def _path(rows: Iterable[tuple[int, int]], line: int) -> int:
+    """The columns of one line that the way back through the table takes.
 
-    From the last cell: a match is taken; else the way goes up if the cell above is as large, and
-    to the left if not, which means to the next match in the row.
+    Of each row, last first, come its matches and the columns where it is larger than the column
+    before, or a match. From the last cell: a match is taken; else the way goes to the column
+    before if the subsequence is as long there; else to the row above.
     """
-    limit = bits
-    for n, (mask, above, _) in enumerate(rows):
-        if mask := mask & limit:
-            column = mask.bit_length()
-            if column == end or end - start - (above & limit).bit_count() < length:
-                yield n
-                length -= 1
-                if not length:
-                    return
-                end = column - 1
-                limit = bits & ((1 << end) - 1)
+    found = 0
+    for mask, stops in rows:
+        if not (here := stops & line):
+            break
+        column = 1 << (here.bit_length() - 1)
+        if mask & column:
+            found |= column
+            line &= column - 1
+        else:
+            line &= 2 * column - 1
+    return found

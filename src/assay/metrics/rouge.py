@@ -177,9 +177,9 @@ class _Text:
 def _overlap(kind: str, predicted: _Text, reference: _Text) -> Overlap:
     sizes = len(predicted.words), len(reference.words)
     if kind == "rougeLsum" and (len(predicted.lines) > 1 or len(reference.lines) > 1):
-        return Overlap(predicted.columns.union(reference.lines), *sizes)
+        return Overlap(reference.columns.union(predicted.lines), *sizes)
     if kind in ("rougeL", "rougeLsum"):
-        return Overlap(predicted.columns.common(reference.words), *sizes)
+        return Overlap(reference.columns.common(predicted.words), *sizes)
     if (match := _NGRAM.fullmatch(kind)) is None:
         raise ConfigError(f"unknown type of ROUGE {kind!r}; {did_you_mean(kind, list(TYPES))}")
     n = int(match[1])

@@ -7,9 +7,9 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from assay.asks import Ask, Entail, Extract, T, Usage
+from assay.asks import Ask, Entail, Extract, Skill, T, Usage
 from assay.errors import ConfigError
 from assay.judges.batching import Pair, PairBatcher
 from assay.judges.crossencoder import CrossEncoder
@@ -61,8 +61,8 @@ class EmbeddedJudge:
         """``calls`` counts the pairs that the model scored."""
         return Usage(calls=self._pairs.scored)
 
-    def can(self, kind: type[Ask[Any]]) -> bool:
-        return issubclass(kind, Extract | Entail)
+    def can(self, skill: Skill) -> bool:
+        return skill in ("claims", "entail")
 
     async def answer(self, ask: Ask[T]) -> T:
         """Claims, or a row of cells a claim."""
