@@ -16,6 +16,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from statistics import median
 from typing import Any
@@ -100,7 +101,7 @@ def metric(chosen: Rouge | Bleu) -> Scorer:
 # --- BLEU --------------------------------------------------------------------------------------
 
 
-def nltk_bleu(_: None = None) -> Scorer:
+def nltk_bleu() -> Scorer:
     bleu = import_module("nltk.translate.bleu_score").sentence_bleu
     words = import_module("nltk.tokenize").RegexpTokenizer(BLEU_TOKENS).tokenize
     return lambda given: [(bleu([words(r)], words(p)),) for r, p in given]
@@ -113,7 +114,7 @@ def sacre_bleu(tokenizer: str) -> Scorer:
     return lambda given: [(scorer.sentence_score(p, [r]).score / 100,) for r, p in given]
 
 
-def rust_bleu(_: None = None) -> Scorer:
+def rust_bleu() -> Scorer:
     compute = import_module("bleuscore").compute
     return lambda given: [(compute(predictions=[p], references=[[r]])["bleu"],) for r, p in given]
 
@@ -136,9 +137,9 @@ def groups() -> Iterator[Group]:
         yield (
             title,
             [
-                ("rouge-score", lambda s=stemmer: rouge_peer(rouge, TYPES, s)),
-                ("assay", lambda s=stemmer: rouge_ours(TYPES, s)),
-                ("rouge-score-rs (Rust)", lambda s=stemmer: rouge_peer(rust, TYPES, s)),
+                ("rouge-score", partial(rouge_peer, rouge, TYPES, stemmer)),
+                ("assay", partial(rouge_ours, TYPES, stemmer)),
+                ("rouge-score-rs (Rust)", partial(rouge_peer, rust, TYPES, stemmer)),
             ],
         )
     yield (

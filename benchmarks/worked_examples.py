@@ -12,6 +12,7 @@ import argparse
 import asyncio
 
 from assay import Sample, open_judge
+from assay.errors import JudgeError
 from assay.needs import By, Entails
 from assay.runner import meet
 
@@ -125,7 +126,9 @@ async def work(name: str) -> None:
             references=premises if by == "reference" else None,
             response_claims=list(claims),
         )
-        matrix = await meet(Entails("response", by=by), sample, judge)
+        (matrix,) = await meet([Entails("response", by=by)], sample, judge)
+        if isinstance(matrix, JudgeError):
+            raise matrix
         for claim, truth, row, said in zip(
             claims, claims.values(), matrix.cells, matrix.supported(), strict=True
         ):

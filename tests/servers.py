@@ -24,6 +24,11 @@ from aiohttp import web
 Oracle = Callable[[str, str, str | None], str]
 """Claim, premise and question to "entailed", "neutral" or "contradicted"."""
 Splitter = Callable[[str], Sequence[str]]
+"""Text to its claims, or to its opinions."""
+Labels = Callable[[str, str, str | None], bool]
+"""Trait, text and question to whether the text has the trait."""
+Rater = Callable[[str, str], int]
+"""Summary and source to a rating."""
 Garble = Callable[[dict[str, Any]], str]
 """From the right reply to the text that is sent instead."""
 
@@ -36,6 +41,21 @@ def contains(claim: str, premise: str, question: str | None) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of the text, each a claim."""
     return [part.strip() for part in re.findall(r"[^.!?。]+[.!?。]*", text) if part.strip()]
+
+
+def exclamations(text: str) -> list[str]:
+    """The sentences that end with an exclamation mark, each an opinion."""
+    return [part for part in sentences(text) if part.endswith("!")]
+
+
+def names_trait(trait: str, text: str, question: str | None) -> bool:
+    """Yes if the text holds the name of the trait."""
+    return trait in text
+
+
+def stars(text: str, source: str) -> int:
+    """A point a star in the summary."""
+    return text.count("*")
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,16 @@ def invent(id: str = "c999") -> Fault:
     return verdicts(lambda items: [{**items[0], "claim": id}, *items])
 
 
+def changed(name: str, change: Callable[[Any], Any]) -> Fault:
+    """A reply with another value in the named field."""
+    return Fault(garble=lambda reply: json.dumps({**reply, name: change(reply[name])}))
+
+
+def labels(change: Callable[[list[dict[str, Any]]], list[Any]]) -> Fault:
+    """A reply with another list of labels."""
+    return changed("labels", change)
+
+
 REORDERED = verdicts(lambda items: items[::-1])
 
 
@@ -121,6 +151,9 @@ class FakeOpenAI:
         oracle: Oracle = contains,
         splitter: Splitter = sentences,
         *,
+        opinions: Splitter = exclamations,
+        labels: Labels = names_trait,
+        rating: Rater = stars,
         faults: Sequence[Fault | None] = (),
         latency: float = 0.0,
         key: str | None = None,
@@ -129,6 +162,7 @@ class FakeOpenAI:
         models: Sequence[str] | None = None,
     ) -> None:
         self.oracle, self.splitter = oracle, splitter
+        self.opinions, self.labels, self.rating = opinions, labels, rating
         self.faults = list(faults)
         self.latency, self.key, self.models = latency, key, models
         self.unsupported, self.formats = tuple(unsupported), tuple(formats)
@@ -147,9 +181,8 @@ class FakeOpenAI:
         return len(self.bodies)
 
     def asked(self, kind: str) -> list[dict[str, Any]]:
-        """The data of all calls that asked for "claims" or "verdicts"."""
-        data = [data_of(body) for body in self.bodies]
-        return [d for d in data if ("text" in d) == (kind == "claims")]
+        """The data of all calls that asked for "claims", "verdicts", "labels" or a "rating"."""
+        return [data for data in map(data_of, self.bodies) if kind_of(data) == kind]
 
     async def __aenter__(self) -> FakeOpenAI:
         app = web.Application(client_max_size=64 * 2**20)
@@ -233,7 +266,7 @@ class FakeOpenAI:
         return half
 
     def _completion(self, body: dict[str, Any], fault: Fault) -> dict[str, Any]:
-        reply = self.reply(data_of(body))
+        reply = self.reply(data_of(body), lists_of(body))
         text = fault.garble(reply) if fault.garble else json.dumps(reply, ensure_ascii=False)
         message = {"role": "assistant", "content": text, **(fault.message or {})}
         read = sum(len(m["content"]) for m in body["messages"]) // 4
@@ -250,18 +283,43 @@ class FakeOpenAI:
             },
         }
 
-    def reply(self, data: dict[str, Any]) -> dict[str, Any]:
-        """The right reply object to the data of a call."""
-        if "text" in data:
-            claims = [{"quote": claim, "claim": claim} for claim in self.splitter(data["text"])]
-            return {"nonce": data["nonce"], "claims": claims}
+    def reply(self, data: dict[str, Any], lists: Sequence[str] = ("claims",)) -> dict[str, Any]:
+        """The right reply object to the data of a call; ``lists`` are wanted from a text."""
+        kind = kind_of(data)
+        if kind == "claims":
+            answer: dict[str, Any] = {name: self._list(name, data["text"]) for name in lists}
+        elif kind == "rating":
+            rating = self.rating(data["summary"], data["source"])
+            answer = {"reason": "by oracle", "rating": rating}
+        else:
+            answer = {kind: self._labels(data) if kind == "labels" else self._verdicts(data)}
+        return {"nonce": data["nonce"], **answer}
+
+    def _list(self, name: str, text: str) -> list[dict[str, str]]:
+        if name == "opinions":
+            return [{"quote": opinion, "opinion": opinion} for opinion in self.opinions(text)]
+        return [{"quote": claim, "claim": claim} for claim in self.splitter(text)]
+
+    def _labels(self, data: dict[str, Any]) -> list[dict[str, str]]:
+        said = {True: "yes", False: "no"}
+        return [
+            {
+                "text": key,
+                "trait": trait,
+                "reason": f"by oracle: {trait}",
+                "label": said[self.labels(trait, item["text"], data["question"])],
+            }
+            for key, item in data["texts"].items()
+            for trait in item["traits"]
+        ]
+
+    def _verdicts(self, data: dict[str, Any]) -> list[dict[str, str]]:
         premises = data.get("premises") or {"": data["premise"]}
-        items = [
+        return [
             self._verdict(key, claim, number, premise, data["question"])
             for key, claim in data["claims"].items()
             for number, premise in premises.items()
         ]
-        return {"nonce": data["nonce"], "verdicts": items}
 
     def _verdict(
         self, id: str, claim: str, number: str, premise: str, question: str | None
@@ -281,6 +339,18 @@ def data_of(body: Mapping[str, Any]) -> dict[str, Any]:
     first, _, rest = user.partition("\n")
     data, _ = json.JSONDecoder().raw_decode(rest)
     return {**data, "nonce": first.removeprefix("nonce ")}
+
+
+def kind_of(data: Mapping[str, Any]) -> str:
+    """What a call asks for: "claims", "verdicts", "labels" or a "rating"."""
+    kinds = {"text": "claims", "texts": "labels", "summary": "rating"}
+    return next((kind for field, kind in kinds.items() if field in data), "verdicts")
+
+
+def lists_of(body: Mapping[str, Any]) -> list[str]:
+    """The lists in the shape of the reply, the last line of the system message."""
+    shape = body["messages"][0]["content"].rpartition("\n")[2]
+    return [name for name in ("claims", "opinions") if f'"{name}": [' in shape]
 
 
 def _error(

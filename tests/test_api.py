@@ -309,7 +309,7 @@ def test_provenance_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         openai_judge("small", api_key_env="OTHER_KEY", base_url="http://127.0.0.1:9/v1"),
     ]
     for judge in judges:
-        made = provenance(open_metrics("f1"), judge, datetime.now(UTC), 0.0)
+        made = provenance(open_metrics("f1"), judge, judge.usage, datetime.now(UTC), 0.0)
         assert "very-secret" not in json.dumps(made) + repr(judge)
 
 

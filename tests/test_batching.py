@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from assay.errors import MalformedAnswer
 from assay.judges.batching import Pair, PairBatcher
 
 
@@ -51,7 +52,7 @@ async def batcher(scorer: Scorer) -> AsyncIterator[PairBatcher]:
     made = PairBatcher(scorer)
     yield made
     scorer.gate.set()
-    made.close()
+    await made.aclose()
 
 
 async def in_work(scorer: Scorer, count: int = 1) -> None:
@@ -118,7 +119,7 @@ async def test_a_batch_has_so_many_pairs_at_most(scorer: Scorer) -> None:
     asked = pairs(*map(str, range(10)))
     assert await batcher.scores(asked) == [right(pair) for pair in asked]
     assert [len(batch) for batch in scorer.batches] == [4, 4, 2]
-    batcher.close()
+    await batcher.aclose()
 
 
 async def test_only_the_last_results_are_kept(scorer: Scorer) -> None:
@@ -128,7 +129,7 @@ async def test_only_the_last_results_are_kept(scorer: Scorer) -> None:
     assert batcher.scored == 3
     await batcher.scores(pairs("a"))
     assert batcher.scored == 4
-    batcher.close()
+    await batcher.aclose()
 
 
 async def test_scoring_stays_off_the_event_loop(batcher: PairBatcher, scorer: Scorer) -> None:
@@ -142,7 +143,7 @@ async def test_whole_numbers_are_scores_too() -> None:
     batcher = PairBatcher(lambda pairs: [len(p) for p, _ in pairs])
     assert await batcher.scores([("abc", "d")]) == [3.0]
     assert await batcher.scores([("abc", "d")]) == [3.0]
-    batcher.close()
+    await batcher.aclose()
 
 
 # --- troubles ------------------------------------------------------------------------------------
@@ -169,16 +170,16 @@ async def test_an_error_of_one_batch_spares_the_next(scorer: Scorer) -> None:
     assert str(bad) == "bad pair"
     assert good == [right(pairs("good")[0])]
     assert batcher.scored == 1
-    batcher.close()
+    await batcher.aclose()
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 async def test_a_scorer_that_gives_too_few_or_too_many_leaves_nobody_waiting(count: int) -> None:
     batcher = PairBatcher(lambda _: [0.5] * count)
     async with asyncio.timeout(1):
-        with pytest.raises(ValueError, match=r"score|zip"):
+        with pytest.raises(MalformedAnswer, match=r"score|zip"):
             await batcher.scores(pairs("a", "b"))
-    batcher.close()
+    await batcher.aclose()
 
 
 async def test_one_who_gives_up_leaves_the_others_their_answer(
@@ -215,7 +216,7 @@ def test_two_event_loops_in_turn_share_what_is_known(scorer: Scorer) -> None:
         got = asyncio.run(batcher.scores(pairs(*texts)))
         assert got == [right(pair) for pair in pairs(*texts)]
     assert batcher.scored == 3
-    batcher.close()
+    asyncio.run(batcher.aclose())
 
 
 def test_a_loop_that_ended_in_the_middle_does_not_spoil_the_next(scorer: Scorer) -> None:
@@ -230,14 +231,18 @@ def test_a_loop_that_ended_in_the_middle_does_not_spoil_the_next(scorer: Scorer)
     asyncio.run(give_up())
     scorer.gate.set()
     assert asyncio.run(batcher.scores(pairs("a"))) == [right(pairs("a")[0])]
-    batcher.close()
+    asyncio.run(batcher.aclose())
+
+
+def workers() -> int:
+    return sum(thread.name.startswith("assay-pairs") for thread in threading.enumerate())
 
 
 async def test_after_close_the_worker_comes_back(batcher: PairBatcher) -> None:
     await batcher.scores(pairs("a"))
-    before = threading.active_count()
-    batcher.close()
-    assert threading.active_count() == before - 1
+    assert workers() == 1
+    await batcher.aclose()
+    assert workers() == 0
     assert await batcher.scores(pairs("b")) == [right(pairs("b")[0])]
-    batcher.close()
-    batcher.close()
+    await batcher.aclose()
+    await batcher.aclose()

@@ -34,8 +34,8 @@ WORDS = re.findall(
     r"\S+",
     """
     the The a cat cats sat on mat, mat. $3.50 $20 1,000 3.5 well-known don't 1999-2001 <skipped>
-    &quot;so&quot; &amp; &lt;p&gt; &amp;lt; (yes) [no] {it} a/b c:d e;f g!? — … « naïve 中文 Ärger
-    .5 5. .. ., ,. 7-x -7 'q' "q" ~ ` @ # % ^ * _ + = | \\ a.b.c no.1
+    &quot;so&quot; &amp; &lt;p&gt; &amp;lt; &amp;quot; (yes) [no] {it} a/b c:d e;f g!? — … « naïve
+    中文 Ärger .5 5. .. ., ,. 7-x -7 'q' "q" ~ ` @ # % ^ * _ + = | \\ a.b.c no.1
     """,
 )
 WORDS.extend(SPACED)

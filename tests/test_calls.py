@@ -9,10 +9,10 @@ import pytest
 
 import assay
 from assay.cli.app import run
-from assay.metrics import CATALOGUE
+from assay.cli.demo import METRICS
 from servers import FakeOpenAI, contains, status
 
-ALL = [*CATALOGUE, "noise_sensitivity(mode=irrelevant)"]
+ALL = METRICS
 CONTEXTS = [
     "The lamp was lit in 1857. It burned whale oil.",
     "The keeper kept bees.",

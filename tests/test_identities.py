@@ -283,7 +283,7 @@ def test_no_answer_of_a_judge_makes_a_metric_raise(
     for dialect in DIALECTS:
         for metric in metrics(dialect):
             score = world.score(metric)
-            assert score.status in ("ok", "undefined")
+            assert score.status in ("ok", "undefined", "failed")
             assert score.value is not None or score.reason
 
 

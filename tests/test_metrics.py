@@ -130,11 +130,11 @@ def test_f1_is_the_harmonic_mean_and_shows_both_parts() -> None:
     assert [item.against for item in score.items] == ["reference"] * 4 + ["response"] * 2
 
 
-def test_unknowns_count_and_too_many_undefine() -> None:
+def test_unknowns_count_and_too_many_fail() -> None:
     assert Faithfulness().score(M("E E E E ?")).value == 1.0
     assert Faithfulness().score(M("E E E E ?")).unknown == 1
     score = Faithfulness().score(M("E E ? ?"))
-    assert (score.status, score.unknown) == ("undefined", 2)
+    assert (score.status, score.unknown) == ("failed", 2)
     assert score.reason == "the judge left 2 of 4 unanswered"
 
 
@@ -144,13 +144,13 @@ def test_one_premise_that_entails_settles_a_claim_whatever_the_others_left_open(
     assert NoiseSensitivity().score(M("?? ??"), M("E E"), (True, None)).value == 0.0
 
 
-def test_f1_is_undefined_if_either_part_is() -> None:
+def test_f1_has_failed_if_either_part_has() -> None:
     assert F1().score(M("? ?"), M("E")).reason == "the judge left 2 of 2 unanswered"
     assert F1().score(M("E"), M("?")).reason == "the judge left 1 of 1 unanswered"
 
 
 def test_a_claim_that_was_perhaps_retrieved_leaves_utilization_open() -> None:
-    assert ContextUtilization().score(M("? N"), M("E E")).status == "undefined"
+    assert ContextUtilization().score(M("? N"), M("E E")).status == "failed"
     assert ContextUtilization().score(M("E E E E ?"), M("E E E N E")).value == 0.75
 
 
@@ -159,8 +159,8 @@ def test_promptfoo_takes_the_first_chunk_that_supports_the_claim() -> None:
     metric = NoiseSensitivity("irrelevant", "promptfoo")
     assert metric.score(M("EE"), M("N"), sample).value == 0.0
     assert metric.score(M("NE"), M("N"), sample).value == 1.0
-    assert metric.score(M("?E"), M("N"), sample).status == "undefined"
-    assert metric.score(M("N?"), M("N"), sample).status == "undefined"
+    assert metric.score(M("?E"), M("N"), sample).status == "failed"
+    assert metric.score(M("N?"), M("N"), sample).status == "failed"
     assert metric.score(M("E?"), M("N"), sample).value == 0.0
     assert metric.score(M("?N"), M("N"), sample).value == 0.0
 
@@ -191,10 +191,17 @@ def test_f1_takes_precision_and_recall_of_one_and_the_same_reference() -> None:
     assert F1().score(M("NE NE"), stated).value == 1.0
 
 
-def test_a_reference_without_a_value_loses_to_one_with() -> None:
-    assert Recall().score(of_references("? E N", [0, 1, 1])).value == 0.5
-    undefined = Recall().score(of_references("? ? ?", [0, 1, 1]))
-    assert undefined.reason == "the judge left 1 of 1 unanswered"
+def test_a_reference_that_was_not_judged_may_be_the_best() -> None:
+    score = Recall().score(of_references("? E N", [0, 1, 1]))
+    assert (score.status, score.reason) == ("failed", "the judge left 1 of 1 unanswered")
+    whole = Recall().score(of_references("? E E", [0, 1, 1]))
+    assert (whole.value, whole.unknown) == (1.0, 1)
+
+
+def test_a_rank_without_an_answer_leaves_ranked_precision_open() -> None:
+    useful = (None, True, False, False, False)
+    assert ContextPrecision(ranked=False).score(useful).value == 0.25
+    assert ContextPrecision().score(useful).status == "failed"
 
 
 def test_a_context_that_helps_any_reference_is_useful() -> None:

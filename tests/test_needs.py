@@ -14,6 +14,7 @@ from assay.needs import Claims, Entails, Field, Need, Relevance
 from assay.run import Row
 from assay.runner import closure, meet, score_sample
 from assay.sample import Claim, Context
+from assay.verdicts import EntailmentMatrix
 
 TEN = (
     "faithfulness",
@@ -210,9 +211,11 @@ async def test_ragas_ignores_labels() -> None:
 
 async def test_labels_of_some_contexts_win_and_the_others_are_judged() -> None:
     contexts = [Context("Paris is old."), Context("Paris is pretty.", relevant=False)]
-    useful = await meet(Relevance(), SAMPLE.replace(contexts=contexts), ScriptedJudge())
+    useful = (await meet([Relevance()], SAMPLE.replace(contexts=contexts), ScriptedJudge()))[0]
     assert useful == (True, False)
-    useful = await meet(Relevance(labels=False), SAMPLE.replace(contexts=contexts), ScriptedJudge())
+    useful = (
+        await meet([Relevance(labels=False)], SAMPLE.replace(contexts=contexts), ScriptedJudge())
+    )[0]
     assert useful == (True, True)
 
 
@@ -282,7 +285,7 @@ async def test_a_reference_without_claims_is_undefined() -> None:
     assert set(reasons.values()) == {"", "the reference makes no claims"}
 
 
-async def test_unanswered_verdicts_above_a_fifth_undefine_a_score() -> None:
+async def test_unanswered_verdicts_above_a_fifth_fail_a_score() -> None:
     def verdicts(claim: str, _: str) -> str:
         return "?" if claim in ("1", "2") else "E"
 
@@ -291,7 +294,7 @@ async def test_unanswered_verdicts_above_a_fifth_undefine_a_score() -> None:
     assert (row.scores["faithfulness"].value, row.scores["faithfulness"].unknown) == (1.0, 2)
     row, _ = await scored(SAMPLE.replace(response_claims=five), "faithfulness", verdicts=verdicts)
     assert row.scores["faithfulness"].reason == "the judge left 2 of 5 unanswered"
-    assert not row.failed
+    assert row.failed
 
 
 # --- several references --------------------------------------------------------------------------
@@ -352,22 +355,23 @@ def test_closure_holds_all_that_is_leant_on() -> None:
 )
 async def test_a_missing_field_is_named(need: Need[Any], field: str) -> None:
     with pytest.raises(MissingField) as error:
-        await meet(need, Sample(), ScriptedJudge())
+        await meet([need], Sample(), ScriptedJudge())
     assert error.value.field == field
     assert str(error.value) == f"the sample has no {field}"
 
 
 async def test_meet_answers_one_need() -> None:
     judge = ScriptedJudge()
-    matrix = await meet(Entails("response", by="contexts"), SAMPLE, judge)
+    (matrix,) = await meet([Entails("response", by="contexts")], SAMPLE, judge)
+    assert isinstance(matrix, EntailmentMatrix)
     assert matrix.supported() == (True, True)
     assert len(judge.asked) == 2
-    assert await meet(Field("response"), SAMPLE, judge) is SAMPLE
+    assert (await meet([Field("response")], SAMPLE, judge))[0] is SAMPLE
 
 
 async def test_a_need_must_say_how_it_is_met() -> None:
     with pytest.raises(TypeError, match="does not say how it is met"):
-        await meet(Need[int](), SAMPLE, ScriptedJudge())
+        await meet([Need[int]()], SAMPLE, ScriptedJudge())
 
 
 def test_given_claims_of_a_reference_that_is_not_there_are_refused() -> None:

@@ -151,6 +151,13 @@ def test_a_word_counts_only_as_often_as_both_have_it() -> None:
     assert found["rougeL"] == Overlap(2, 3, 3)
 
 
+def test_a_text_shorter_than_an_n_gram_has_none() -> None:
+    assert rouge_scores("", ["a b"], ["rouge2", "rouge3"]) == {
+        "rouge2": Overlap(0, 0, 1),
+        "rouge3": Overlap(0, 0, 0),
+    }
+
+
 def test_lines_are_the_sentences_of_rougelsum_only() -> None:
     response, reference = "c d\na b", "a b\nc d"
     assert scored(Rouge("rougeL"), response, reference).value == 0.5
@@ -223,8 +230,9 @@ def test_the_union_takes_the_path_of_rouge_score_among_several() -> None:
 
 def test_columns_of_no_text_share_nothing() -> None:
     assert Columns([]).common(["a"]) == 0
-    assert Columns([]).union([["a"]]) == 0
-    assert Columns([["a"]]).union([]) == 0
+    assert Columns([]).union([["a"]], {"a": 1}) == 0
+    assert Columns([["a"]]).union([], {}) == 0
+    assert Columns([["a"]]).shared({}) == 0
 
 
 # --- stems -------------------------------------------------------------------------------------

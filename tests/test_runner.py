@@ -182,13 +182,13 @@ async def test_a_bug_in_a_metric_names_sample_and_metric() -> None:
     assert nothing_is_left()
 
 
-async def test_a_bug_in_a_judge_names_the_sample() -> None:
+async def test_a_bug_in_a_judge_names_sample_and_metric() -> None:
     judge = TroubledJudge(
         lambda ask: KeyError("oops") if isinstance(ask, Extract) and " 3 " in ask.text else None
     )
     with pytest.raises(MetricBug) as bug:
         await rows(judge)
-    assert str(bug.value) == "sample '3': KeyError('oops')"
+    assert str(bug.value) == "sample '3', metric faithfulness: KeyError('oops')"
     assert nothing_is_left()
 
 

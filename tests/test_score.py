@@ -16,7 +16,7 @@ truths = st.lists(st.sampled_from([True, False, None]), max_size=30)
 
 
 @given(truths)
-def test_a_fraction_is_hits_over_known_or_undefined(values: list[Truth]) -> None:
+def test_a_fraction_is_hits_over_known_or_says_why_not(values: list[Truth]) -> None:
     score = fraction(values, "nothing")
     known = [v for v in values if v is not None]
     unknown = len(values) - len(known)
@@ -25,19 +25,19 @@ def test_a_fraction_is_hits_over_known_or_undefined(values: list[Truth]) -> None
         assert score.value == sum(known) / len(known)
         assert (score.hits, score.total) == (sum(known), len(known))
     else:
-        assert (score.value, score.status) == (None, "undefined")
+        assert (score.value, score.status) == (None, "failed" if values else "undefined")
 
 
-def test_undefined_fractions_say_why() -> None:
+def test_fractions_without_a_value_say_why() -> None:
     assert fraction([], "no claims here").reason == "no claims here"
     assert fraction([None, True]).reason == "the judge left 1 of 2 unanswered"
     assert fraction([None]).reason == "the judge left 1 of 1 unanswered"
 
 
-def test_a_fifth_unknown_is_left_out_and_more_is_undefined() -> None:
+def test_a_fifth_unknown_is_left_out_and_more_has_failed() -> None:
     assert fraction([True, True, False, False, None]).value == 0.5
     assert fraction([True] * 8 + [None] * 2).value == 1.0
-    assert fraction([True] * 7 + [None] * 2).status == "undefined"
+    assert fraction([True] * 7 + [None] * 2).status == "failed"
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -45,9 +45,8 @@ def test_values_that_are_all_alike_leave_room_on_one_side(n: int, value: float) 
     interval = mean_interval([value] * n)
     assert interval is not None
     low, high = interval
-    assert 0 < low < high < 1
-    near, far = (1 - high, 1 - low) if value else (low, high)
-    assert near < far
+    assert 0 <= low <= value <= high <= 1
+    far = 1 - low if value else high
     assert far < 8 / n or n == 2
 
 

@@ -8,11 +8,13 @@ import platform
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.asks import Judge
+from assay.asks import Judge, Usage
 from assay.errors import ConfigError, MissingField, did_you_mean
 from assay.metrics import Metric, load_metric
 from assay.readers import read_samples
@@ -73,11 +75,15 @@ def openai(model: str, **options: Any) -> Judge:
     return openai_judge(model, **options)
 
 
-def langchain(model: Any, *, packed: bool = False) -> Judge:
-    """A judge on a LangChain chat model object; the object is used as it is."""
+def langchain(model: Any, **options: Any) -> Judge:
+    """A judge on a LangChain chat model object; the object is used as it is.
+
+    Options: ``packed``, ``name``, ``timeout``, ``concurrency``; see
+    `assay.judges.langchain.langchain_judge`.
+    """
     from assay.judges.langchain import langchain_judge
 
-    return langchain_judge(model, packed=packed)
+    return langchain_judge(model, **options)
 
 
 def load(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Sample]:
@@ -117,7 +123,7 @@ def check_skills(metrics: Mapping[str, Metric], samples: Iterable[Sample], judge
                 needs = closure(left[name].needs, sample)
             except MissingField:
                 continue
-            skills = {skill for need in needs for skill in need.skills}
+            skills = {skill for need in needs for skill in need.skills} | left[name].skills
             if lacks := sorted(skill for skill in skills if not judge.can(skill)):
                 raise ConfigError(
                     f"metric {name} needs a judge that does {', '.join(lacks)}, and "
@@ -145,6 +151,7 @@ async def evaluate_async(
     chosen, answerer = open_metrics(metrics), open_judge(judge)
     known = read_samples(samples)
     check_skills(chosen, known, answerer)
+    before = copy(answerer.usage)
     clock, started = time.perf_counter(), datetime.now(UTC)
     try:
         rows = [
@@ -154,7 +161,8 @@ async def evaluate_async(
         if answerer is not judge:
             await answerer.aclose()
     seconds = time.perf_counter() - clock
-    return Run(rows, list(chosen), provenance(chosen, answerer, started, seconds))
+    usage = answerer.usage.since(before)
+    return Run(rows, list(chosen), provenance(chosen, answerer, usage, started, seconds))
 
 
 def evaluate(
@@ -187,7 +195,11 @@ def evaluate(
 
 
 def provenance(
-    metrics: Mapping[str, Metric], judge: Judge, started: datetime, seconds: float
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    usage: Usage,
+    started: datetime,
+    seconds: float,
 ) -> dict[str, Any]:
     """What produced a run, as JSON-able values."""
     return {
@@ -198,7 +210,7 @@ def provenance(
         "metrics": {name: f"{metric} v{metric.version}" for name, metric in metrics.items()},
         "started": started.isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),
-        "usage": judge.usage.as_dict(),
+        "usage": usage.as_dict(),
     }
 
 
@@ -206,25 +218,32 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine, from code that is not async.
 
     Inside a running loop (notebook, web server) the work gets a loop of its own in a thread, and
-    the caller's loop stands still meanwhile; nothing is patched.
+    the caller's loop stands still meanwhile; nothing is patched. An interrupt cancels the work.
     """
     if not _in_loop():
         return asyncio.run(work)
-    result: list[T] = []
-    problem: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            result.append(asyncio.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            problem.append(error)
-
-    thread = threading.Thread(target=target, name="assay")
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    thread = threading.Thread(target=_run_loop, args=(loop, task), name="assay")
     thread.start()
-    thread.join()
-    if problem:
-        raise problem[0]
-    return result[0]
+    try:
+        thread.join()
+    except BaseException:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    return task.result()
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    """Run the loop until the task has ended, in whatever way; its result stays in the task."""
+    asyncio.set_event_loop(loop)
+    try:
+        with suppress(KeyboardInterrupt, SystemExit):  # these are the task's result as well
+            loop.run_until_complete(asyncio.wait([task]))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
 
 
 def _in_loop() -> bool:

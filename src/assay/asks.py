@@ -20,6 +20,7 @@ Skill = Literal[
     "claims",
     "opinions",
     "entail",
+    "contradict",
     "relevant_statement",
     "relevant_passage",
     "biased",
@@ -109,7 +110,18 @@ class Usage:
     notes: list[str] = field(default_factory=list)
     """Negotiated limits, e.g. a parameter that the endpoint refused."""
 
+    def since(self, before: Usage) -> Usage:
+        """What has been used since an earlier copy."""
+        return Usage(
+            self.calls - before.calls,
+            self.prompt_tokens - before.prompt_tokens,
+            self.completion_tokens - before.completion_tokens,
+            self.retries - before.retries,
+            list(self.notes),
+        )
+
     def as_dict(self) -> dict[str, Any]:
+        """JSON-able form."""
         return {
             "calls": self.calls,
             "prompt_tokens": self.prompt_tokens,

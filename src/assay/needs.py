@@ -110,9 +110,13 @@ class _Extraction(Need[tuple[Claim, ...]]):
         opinions = self.of == "response" and Opinions() in case.plan
         texts = texts_of(case.sample, self.of)
         lists = await asyncio.gather(
-            *(self._extract(case, text, n, opinions) for n, text in enumerate(texts))
+            *(self._extract(case, text, n, opinions) for n, text in enumerate(texts)),
+            return_exceptions=True,  # so that none is still at work when one has failed
         )
-        return tuple(claim for claims in lists for claim in claims)
+        for got in lists:
+            if isinstance(got, BaseException):
+                raise got
+        return tuple(c for got in lists if not isinstance(got, BaseException) for c in got)
 
     async def _extract(self, case: Case, text: str, n: int, opinions: bool) -> tuple[Claim, ...]:
         if not text.strip():

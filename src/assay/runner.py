@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -72,7 +72,7 @@ async def score_sample(sample: Sample, metrics: Mapping[str, Metric], judge: Jud
             scores[name] = Score.failed(str(error))
     case = Case(sample, judge, frozenset(plan))
     try:
-        answers = await _meet_all(case)
+        answers = await _meet_all(case, metrics)
         for name, metric in metrics.items():
             if name not in scores:
                 scores[name] = _score(name, metric, sample, answers)
@@ -81,13 +81,21 @@ async def score_sample(sample: Sample, metrics: Mapping[str, Metric], judge: Jud
     return Row(sample, {name: scores[name] for name in metrics}, case.claims())
 
 
-async def meet(need: Need[T], sample: Sample, judge: Judge) -> T:
-    """The answer to one need of one sample; raises MissingField and JudgeError."""
-    case = Case(sample, judge, frozenset(closure([need], sample)))
+async def meet(needs: Sequence[Need[T]], sample: Sample, judge: Judge) -> list[T | JudgeError]:
+    """The answers to some needs of one sample, each the judge's or the error in its place.
+
+    Raises MissingField if the sample lacks a field, and whatever else is no JudgeError.
+    """
+    case = Case(sample, judge, frozenset(closure(needs, sample)))
+    out: list[T | JudgeError] = []
     try:
-        return await case.meet(need)
+        for answer in await asyncio.gather(*map(case.meet, needs), return_exceptions=True):
+            if isinstance(answer, BaseException) and not isinstance(answer, JudgeError):
+                raise answer
+            out.append(answer)
     finally:
         await case.cancel()
+    return out
 
 
 def closure(needs: Iterable[Need[Any]], sample: Sample) -> set[Need[Any]]:
@@ -102,17 +110,29 @@ def closure(needs: Iterable[Need[Any]], sample: Sample) -> set[Need[Any]]:
     return out
 
 
-async def _meet_all(case: Case) -> dict[Need[Any], Any]:
+async def _meet_all(case: Case, metrics: Mapping[str, Metric]) -> dict[Need[Any], Any]:
     needs = list(case.plan)
     got = await asyncio.gather(*map(case.meet, needs), return_exceptions=True)
-    for answer in got:
+    for need, answer in zip(needs, got, strict=True):
         if isinstance(answer, JudgeUnusable):
             raise answer
         if isinstance(answer, BaseException) and not isinstance(answer, AssayError):
             if not isinstance(answer, Exception):
                 raise answer
-            raise MetricBug(f"sample {case.sample.id!r}: {answer!r}") from answer
+            where = f"sample {case.sample.id!r}, metric {_asker(need, case.sample, metrics)}"
+            raise MetricBug(f"{where}: {answer!r}") from answer
     return dict(zip(needs, got, strict=True))
+
+
+def _asker(need: Need[Any], sample: Sample, metrics: Mapping[str, Metric]) -> str:
+    """The first metric that leans on a need."""
+    for name, metric in metrics.items():
+        try:
+            if need in closure(metric.needs, sample):
+                return name
+        except MissingField:
+            continue
+    return "?"
 
 
 def _score(name: str, metric: Metric, sample: Sample, met: Mapping[Need[Any], Any]) -> Score:
@@ -121,7 +141,7 @@ def _score(name: str, metric: Metric, sample: Sample, met: Mapping[Need[Any], An
         if isinstance(answer, JudgeError | MissingField):
             return Score.failed(f"{type(answer).__name__}: {answer}")
         if isinstance(answer, AssayError):
-            raise answer
+            raise ConfigError(f"sample {sample.id!r}, metric {name}: {answer}") from answer
     try:
         return metric.score(*inputs)
     except Exception as error:
@@ -134,7 +154,7 @@ async def score_samples(
     judge: Judge,
     *,
     concurrency: int = 32,
-) -> AsyncIterator[Row]:
+) -> AsyncGenerator[Row, None]:
     """Rows in input order, at most ``concurrency`` samples in work at once.
 
     Samples are drawn from the iterable as they are needed, so a long one is never held whole.

@@ -13,7 +13,7 @@ Status = Literal["ok", "undefined", "failed"]
 Source = Literal["context", "reference", "response"]
 
 MAX_UNKNOWN = 0.2
-"""Share of unanswered verdicts above which a ratio is undefined rather than computed."""
+"""Share of unanswered verdicts above which a ratio has failed rather than being computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +37,41 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One claim as a metric saw it.
+    """One claim as a metric saw it; or an opinion, or the beginning of a context.
 
     ``against`` says which kind of source it was held against; ``verdict``, ``probability`` and
     ``evidence`` are those of the best one. ``correct`` is whether the reference entails it, for
-    metrics that ask; ``hit`` is whether it counted.
+    metrics that ask; ``hit`` is whether it counted. A text that was labelled rather than held
+    against a source has the ``label`` that was asked about (``hit``: does it apply?,
+    ``probability`` that it does), and neither ``verdict`` nor ``against``.
     """
 
     claim: str
-    verdict: Verdict
-    against: Source = "context"
+    verdict: Verdict | None
+    against: Source | None = "context"
     probability: float | None = None
     evidence: Evidence | None = None
     hit: Truth = None
     correct: Truth = None
     reason: str = ""
+    label: str | None = None
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the judge gave no verdict or label."""
+        return self.verdict is Verdict.UNKNOWN or (self.label is not None and self.hit is None)
 
     def as_dict(self) -> dict[str, Any]:
         out: dict[str, Any] = {
             "claim": self.claim,
             "against": self.against,
-            "verdict": self.verdict.value,
+            "verdict": self.verdict.value if self.verdict else None,
             "probability": None if self.probability is None else round(self.probability, 4),
             "evidence": self.evidence.as_dict() if self.evidence else None,
             "hit": self.hit,
         }
+        if self.label is not None:
+            out["label"] = self.label
         if self.correct is not None:
             out["correct"] = self.correct
         if self.reason:
@@ -105,13 +115,16 @@ class Score:
         return cls(None, "undefined", reason, unknown=unknown)
 
     @classmethod
-    def failed(cls, reason: str) -> Score:
+    def failed(cls, reason: str, unknown: int = 0) -> Score:
         """An input of the metric could not be had."""
-        return cls(None, "failed", reason)
+        return cls(None, "failed", reason, unknown=unknown)
 
     def showing(self, items: Iterable[Item]) -> Score:
-        """The same score with its claims."""
-        return replace(self, items=tuple(items))
+        """The same score with its claims; why verdicts are missing joins the reason."""
+        shown = tuple(items)
+        why = next((i.reason for i in shown if i.unanswered and i.reason), "")
+        reason = f"{self.reason}: {why}" if self.status == "failed" and why else self.reason
+        return replace(self, items=shown, reason=reason)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form, as in the output files."""
@@ -129,15 +142,14 @@ class Score:
 def fraction(values: Iterable[Truth], empty: str = "no claims") -> Score:
     """Share of True among the known values.
 
-    Unknown values are left out and counted; above `MAX_UNKNOWN` of all, or with nothing known,
-    the score is undefined.
+    Unknown values are left out and counted; above `MAX_UNKNOWN` of all the score has failed.
 
     >>> fraction([True, False, True, True]).value
     0.75
     >>> fraction([]).reason
     'no claims'
     >>> fraction([True, None]).status
-    'undefined'
+    'failed'
     """
     every = list(values)
     known = [value for value in every if value is not None]
@@ -145,7 +157,7 @@ def fraction(values: Iterable[Truth], empty: str = "no claims") -> Score:
     if not every:
         return Score.undefined(empty)
     if unknown > MAX_UNKNOWN * len(every):
-        return Score.undefined(f"the judge left {unknown} of {len(every)} unanswered", unknown)
+        return Score.failed(f"the judge left {unknown} of {len(every)} unanswered", unknown)
     hits = sum(known)
     stats = {"hits": float(hits), "total": float(len(known))}
     return Score(hits / len(known), stats=stats, unknown=unknown)

@@ -86,7 +86,7 @@ class RowFile:
 
 class _Jsonl:
     def __init__(self, path: Path, metrics: Sequence[str]) -> None:
-        self._file: IO[str] = path.open("w", encoding="utf-8", errors="surrogatepass")
+        self._file: IO[str] = path.open("w", encoding="utf-8")
 
     def write(self, row: Row) -> None:
         self._file.write(to_json(row.as_dict()) + "\n")
@@ -97,7 +97,7 @@ class _Jsonl:
 
 class _Csv:
     def __init__(self, path: Path, metrics: Sequence[str]) -> None:
-        self._file = path.open("w", encoding="utf-8", errors="surrogatepass", newline="")
+        self._file = path.open("w", encoding="utf-8", errors="replace", newline="")
         self._csv = csv.writer(self._file)
         self._metrics = metrics
         self._csv.writerow(columns(metrics))
@@ -127,11 +127,7 @@ class _Parquet:
 
     def write(self, row: Row) -> None:
         values = [_utf8(v) if isinstance(v, str) else v for v in flat(row, self._metrics)]
-        # Parquet holds UTF-8 only, which has no lone surrogates; JSON can escape them.
-        whole = to_json(row.as_dict())
-        if _utf8(whole) != whole:
-            whole = json.dumps(row.as_dict(), allow_nan=False)
-        self._rows.append([*values, whole])
+        self._rows.append([*values, to_json(row.as_dict())])
         if len(self._rows) == 1000:
             self._flush()
 
@@ -156,8 +152,10 @@ def _utf8(text: str) -> str:
 
 
 def to_json(value: Any) -> str:
-    """One line of JSON; never NaN."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """One line of JSON that UTF-8 can hold; never NaN."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # A lone surrogate has no UTF-8; escaped it survives.
+    return text if _utf8(text) == text else json.dumps(value, allow_nan=False)
 
 
 def columns(metrics: Sequence[str]) -> list[str]:
@@ -198,7 +196,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _row(path: Path, n: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line.decode("utf-8", errors="surrogatepass"))
+        row = json.loads(line.decode("utf-8"))
     except json.JSONDecodeError as error:
         raise DataError(f"{path}, line {n}: not JSON ({error.msg}, column {error.colno})") from None
     except UnicodeDecodeError as error:

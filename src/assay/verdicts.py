@@ -20,6 +20,14 @@ class Verdict(StrEnum):
     CONTRADICTED = "contradicted"
     UNKNOWN = "unknown"
 
+    @classmethod
+    def letter(cls, letter: str) -> Verdict:
+        """The verdict of a letter: E, N, C or ?; raises ValueError for any other."""
+        for verdict, known in zip(cls, "ENC?", strict=True):
+            if letter == known:
+                return verdict
+        raise ValueError(f"{letter!r} is no verdict; write E, N, C or ?")
+
     @property
     def entailed(self) -> Truth:
         return None if self is Verdict.UNKNOWN else self is Verdict.ENTAILED
@@ -123,8 +131,7 @@ class EntailmentMatrix:
     @classmethod
     def letters(cls, text: str, width: int | None = None) -> EntailmentMatrix:
         """A matrix from a word a claim and a letter a premise: E, N, C or ? (for tests)."""
-        names = {"E": Verdict.ENTAILED, "N": Verdict.NEUTRAL, "C": Verdict.CONTRADICTED}
-        rows = [[Cell(names.get(x, Verdict.UNKNOWN)) for x in word] for word in text.split()]
+        rows = [[Cell(Verdict.letter(x)) for x in word] for word in text.split()]
         claims = tuple(Claim(f"claim {n}") for n in range(1, len(rows) + 1))
         columns = width if width is not None else len(rows[0]) if rows else 0
         return cls(claims, tuple(map(tuple, rows)), columns)

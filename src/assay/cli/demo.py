@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +16,9 @@ from assay.cli.explain import show
 from assay.cli.progress import Progress
 from assay.cli.tables import console, summary_table
 from assay.demo import demo_rows
-from assay.metrics import CATALOGUE
-from assay.needs import By, Entails, Of
+from assay.errors import JudgeError
+from assay.judges.scripted import ScriptedJudge
+from assay.needs import By, Entails, Need, Of
 from assay.run import Row, Run
 from assay.runner import meet, score_sample, score_samples
 from assay.sample import Sample
@@ -25,7 +28,14 @@ METRICS = [
     "faithfulness",
     "noise_sensitivity(mode=relevant)",
     "noise_sensitivity(mode=irrelevant)",
-    *(name for name in CATALOGUE if name not in ("faithfulness", "noise_sensitivity")),
+    "hallucination",
+    "self_knowledge",
+    "precision",
+    "recall",
+    "f1",
+    "claim_recall",
+    "context_precision",
+    "context_utilization",
 ]
 NOISE = METRICS[1:3]
 MATRICES: dict[str, tuple[Of, By]] = {
@@ -130,20 +140,34 @@ async def _work(
 ) -> tuple[Run, Run, Agreement]:
     metrics = open_metrics(METRICS)
     scored: list[Row] = []
-    pairs: list[tuple[Verdict, Verdict]] = []
     try:
         with Progress(len(samples)) as progress:
-            async for row in score_samples(samples, metrics, judge):
-                scored.append(row)
-                progress.step(failed=row.failed)
-        for raw in rows:
-            sample = sample_of(raw, gold_claims=True)
-            for name, (of, by) in MATRICES.items():
-                judged = await meet(Entails(of, by), sample, judge)
-                pairs += _cells(gold_matrix(raw, name), judged)
+            stream = score_samples(samples, metrics, judge)
+            async with aclosing(stream):
+                async for row in stream:
+                    scored.append(row)
+                    progress.step(failed=row.failed)
+        found = await asyncio.gather(*(_judged(raw, judge) for raw in rows))
     finally:
         await judge.aclose()
-    return Run(scored, METRICS), gold_run(rows), compare(pairs)
+    pairs = [pair for cells in found for pair in cells]
+    return Run(scored, METRICS), await gold_run(rows), compare(pairs)
+
+
+async def _judged(row: dict[str, Any], judge: Judge) -> list[tuple[Verdict, Verdict]]:
+    """Gold and judged verdicts of one sample's four matrices; a refused ask is unanswered."""
+    sample = sample_of(row, gold_claims=True)
+    needs: list[Need[EntailmentMatrix]] = [Entails(of, by) for of, by in MATRICES.values()]
+    answers = await meet(needs, sample, judge)
+    pairs = []
+    for name, answer in zip(MATRICES, answers, strict=True):
+        gold = [cell.verdict for line in gold_matrix(row, name).cells for cell in line]
+        if isinstance(answer, JudgeError):
+            pairs += [(verdict, Verdict.UNKNOWN) for verdict in gold]
+        else:
+            judged = [cell.verdict for line in answer.cells for cell in line]
+            pairs += list(zip(gold, judged, strict=True))
+    return pairs
 
 
 def gold_matrix(row: dict[str, Any], name: str) -> EntailmentMatrix:
@@ -153,19 +177,16 @@ def gold_matrix(row: dict[str, Any], name: str) -> EntailmentMatrix:
     return EntailmentMatrix.letters(" ".join(row["gold"][name]), width.get(by, 1))
 
 
-def gold_run(rows: list[dict[str, Any]]) -> Run:
+async def gold_run(rows: list[dict[str, Any]]) -> Run:
     """The scores that the gold verdicts give."""
-    from assay.judges.scripted import ScriptedJudge
-
-    async def work() -> list[Row]:
-        out = []
-        for row in rows:
-            sample = sample_of(row, gold_claims=True)
-            judge = ScriptedJudge(verdicts=gold_table(row))
-            out.append(await score_sample(sample, open_metrics(METRICS), judge))
-        return out
-
-    return Run(run_sync(work()), METRICS)
+    metrics = open_metrics(METRICS)
+    scored = [
+        await score_sample(
+            sample_of(row, gold_claims=True), metrics, ScriptedJudge(verdicts=gold_table(row))
+        )
+        for row in rows
+    ]
+    return Run(scored, METRICS)
 
 
 def gold_table(row: dict[str, Any]) -> dict[tuple[str, str], Verdict]:
@@ -182,11 +203,3 @@ def gold_table(row: dict[str, Any]) -> dict[tuple[str, str], Verdict]:
             for premise, cell in zip(premises[by], verdicts, strict=True):
                 table[claim["text"], premise] = cell.verdict
     return table
-
-
-def _cells(gold: EntailmentMatrix, judged: EntailmentMatrix) -> list[tuple[Verdict, Verdict]]:
-    return [
-        (a.verdict, b.verdict)
-        for left, right in zip(gold.cells, judged.cells, strict=True)
-        for a, b in zip(left, right, strict=True)
-    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.tables import console, number, plain
-from assay.errors import ConfigError, did_you_mean
+from assay.errors import ConfigError, DataError, did_you_mean
 from assay.store import read_rows
 
 if TYPE_CHECKING:
@@ -36,7 +36,12 @@ def explain(path: Path, sample_id: str | None, metric: str | None) -> int:
     row = _find(read_rows(path), path, sample_id)
     if metric is not None and metric not in row["scores"]:
         raise ConfigError(f"no scores of {metric!r}; {did_you_mean(metric, list(row['scores']))}")
-    show(console(), row, metric)
+    try:
+        show(console(), row, metric)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise DataError(
+            f"{path}: row {row.get('id')!r} is not as 'assay score' wrote it ({error!r})"
+        ) from error
     return 0
 
 
@@ -113,6 +118,7 @@ def _groups(scores: Mapping[str, Any]) -> dict[tuple[Any, ...], Group]:
 def _claims(group: Group) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     items = group[0][1]
     legend = ", ".join(f"{mark(n)} {name}" for n, (name, _) in enumerate(group))
@@ -133,7 +139,7 @@ def _claims(group: Group) -> Table:
         table.add_row(
             str(n + 1),
             plain(item["claim"]),
-            f"[{style}]{item['verdict']}[/]",
+            Text(str(item["verdict"]), style=style),
             "–" if item["probability"] is None else f"{item['probability']:.2f}",
             *([right[n]] if any(right) else []),
             hits,

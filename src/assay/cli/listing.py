@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from assay.api import JUDGES
 from assay.cli.tables import console, plain
+from assay.errors import MissingField
 from assay.metrics import CATALOGUE, Metric
+from assay.runner import closure
+from assay.sample import Sample
 
 NOTE = (
     "Balanced accuracy is at the shipped thresholds; 0.5 is chance for every figure. Thresholds "
@@ -23,14 +26,27 @@ def list_metrics() -> int:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("metric", "quantity", "better", "parameters (default first)"):
+    for title in ("metric", "quantity", "better", "needs", "parameters (default first)"):
         table.add_column(title, no_wrap=title == "metric")
     for name, metric in CATALOGUE.items():
         first = (metric.__doc__ or "").strip().splitlines()[0]
         better = "higher" if metric.higher_is_better else "lower"
-        table.add_row(name, plain(first), better, plain("\n".join(parameters(metric))))
+        needs = "\n".join(required(metric()))
+        table.add_row(name, plain(first), better, needs, plain("\n".join(parameters(metric))))
     console().print(table)
     return 0
+
+
+def required(metric: Metric) -> list[str]:
+    """The fields that a sample must have to be scored."""
+    fields: dict[str, Any] = {}
+    while True:
+        try:
+            closure(metric.needs, Sample(**fields))
+        except MissingField as error:
+            fields[error.field] = "x"
+        else:
+            return list(fields)
 
 
 def parameters(metric: type[Metric]) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, aclosing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def score(
         _work(samples, metrics, answerer, concurrency=concurrency, out=out, quiet=quiet)
     )
     seconds = time.perf_counter() - clock
-    run = Run(rows, list(metrics), provenance(metrics, answerer, started, seconds))
+    run = Run(rows, list(metrics), provenance(metrics, answerer, answerer.usage, started, seconds))
     if out and out != "-":
         sidecar = Path(out).with_suffix(".run.json")
         sidecar.write_text(to_json(run.provenance) + "\n", encoding="utf-8")
@@ -98,13 +98,15 @@ async def _work(
         writer = stack.enter_context(file)
         progress = stack.enter_context(Progress(len(samples), quiet=quiet))
         try:
-            async for row in score_samples(samples, metrics, judge, concurrency=concurrency):
-                if writer is not None:
-                    writer.write(row)
-                elif out == "-":
-                    print(to_json(row.as_dict()), flush=True)
-                rows.append(row)
-                progress.step(failed=row.failed)
+            scored = score_samples(samples, metrics, judge, concurrency=concurrency)
+            async with aclosing(scored):
+                async for row in scored:
+                    if writer is not None:
+                        writer.write(row)
+                    elif out == "-":
+                        print(to_json(row.as_dict()), flush=True)
+                    rows.append(row)
+                    progress.step(failed=row.failed)
         finally:
             await judge.aclose()
     return rows

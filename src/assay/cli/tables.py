@@ -31,7 +31,7 @@ def plain(text: object) -> Text:
     """Text as it is: no markup, no control or direction characters that would act on the screen."""
     from rich.text import Text
 
-    kept = (c if unicodedata.category(c) not in ("Cc", "Cf") else " " for c in str(text))
+    kept = (c if unicodedata.category(c) not in ("Cc", "Cf", "Cs") else " " for c in str(text))
     return Text("".join(kept))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+
+from assay.errors import JudgeUnusable, MalformedAnswer
 
 Pair = tuple[str, str]
 """A premise and a hypothesis."""
@@ -38,9 +41,16 @@ class PairBatcher:
         self._draining: asyncio.Task[None] | None = None
 
     async def scores(self, pairs: Sequence[Pair]) -> list[float]:
-        """One number a pair; raises what ``score`` raised."""
+        """One number a pair; raises what ``score`` raised.
+
+        Raises JudgeUnusable from a second event loop while the first is still running.
+        """
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
+            if self._pending and self._loop is not None and self._loop.is_running():
+                raise JudgeUnusable(
+                    "one judge object cannot serve two event loops at once; give each its own"
+                )
             self._loop, self._pending, self._draining = loop, {}, None
         out: list[float | asyncio.Future[float]] = []
         for pair in pairs:
@@ -58,30 +68,44 @@ class PairBatcher:
             pairs = list(self._pending)[: self._batch]
             self._worker = self._worker or ThreadPoolExecutor(1, "assay-pairs")
             try:
-                scores = await loop.run_in_executor(self._worker, self._score, pairs)
-                if len(scores) != len(pairs):
-                    raise ValueError(f"{len(scores)} scores for {len(pairs)} pairs")  # noqa: TRY301
+                scores = await loop.run_in_executor(self._worker, self._checked, pairs)
             except Exception as error:  # noqa: BLE001 - handed on to everybody who waits
                 for pair in pairs:
                     _fail(self._pending.pop(pair), error)
                 continue
             self.scored += len(pairs)
             for pair, score in zip(pairs, scores, strict=True):
-                self._keep(pair, float(score))
+                self._keep(pair, score)
                 future = self._pending.pop(pair)
                 if not future.done():
-                    future.set_result(float(score))
+                    future.set_result(score)
+
+    def _checked(self, pairs: Sequence[Pair]) -> list[float]:
+        """The scores, each a finite number; raises MalformedAnswer."""
+        scores = [float(score) for score in self._score(pairs)]
+        if len(scores) != len(pairs):
+            raise MalformedAnswer(f"the model gave {len(scores)} scores for {len(pairs)} pairs")
+        if not all(map(math.isfinite, scores)):
+            raise MalformedAnswer("the model gave a score that is no finite number")
+        return scores
 
     def _keep(self, pair: Pair, score: float) -> None:
         self._known[_key(pair)] = score
         if len(self._known) > self._remember:
             self._known.popitem(last=False)
 
-    def close(self) -> None:
-        """End the worker thread; it comes back when it is needed."""
-        if self._worker is not None:
-            self._worker.shutdown(wait=True)
-            self._worker = None
+    async def aclose(self) -> None:
+        """Give up what nobody has scored yet and end the worker; it comes back when needed."""
+        if self._draining is not None and self._loop is asyncio.get_running_loop():
+            self._draining.cancel()
+            await asyncio.gather(self._draining, return_exceptions=True)
+            for future in self._pending.values():
+                future.cancel()
+            self._pending = {}
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            # The batch in work cannot be stopped; its end is awaited beside the event loop.
+            await asyncio.to_thread(worker.shutdown, cancel_futures=True)
 
 
 def _key(pair: Pair) -> bytes:

@@ -1,32 +1,38 @@
-"""A chat model as the judge: claims and verdicts, read strictly and asked for once more."""
+"""A chat model as the judge: its replies are read strictly, and asked for once more."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar, cast, get_args
 
-from assay.asks import Ask, Entail, Extract, Skill, Usage
-from assay.errors import ConfigError, JudgeError, JudgeUnusable, MalformedAnswer
-from assay.judges.complete import Complete, Completion, Endpoint, Messages, Schema
+from assay.asks import Ask, Entail, Extract, Label, Rate, Skill, Usage
+from assay.errors import ConfigError, MalformedAnswer
+from assay.judges.asking import Asking, Call, Job, Read
+from assay.judges.complete import Complete
+from assay.judges.labelling import Labelling
 from assay.judges.prompting import (
+    Form,
+    Listed,
     claim_id,
     entail_form,
     entail_messages,
     extract_form,
     extract_messages,
+    label_form,
+    opinions_form,
     premise_id,
     prompt_texts,
+    rate_form,
 )
 from assay.judges.replies import (
     PARSER,
     Key,
     Said,
     UnreadableError,
-    Verdicts,
     find_quote,
     read_claims,
     read_verdicts,
@@ -37,38 +43,11 @@ from assay.verdicts import Cell, Verdict
 T = TypeVar("T")
 Pair = tuple[int, int]
 """A claim and a premise, by their index in the ask."""
+Quoted = Sequence[tuple[str, str]]
+"""Claims or opinions, each with its quote."""
 
 NO_QUOTE = "the quote is not in the source"
 LEFT_OUT = "the judge left this verdict out"
-
-
-@dataclass
-class Tally:
-    """How a judge's replies were read so far."""
-
-    replies: int = 0
-    complete: int = 0
-    """Replies that had all that was asked for."""
-    reasked: int = 0
-    """Replies after which something was asked for once more."""
-    invalid: int = 0
-    """Parts of replies that were passed over: unknown ids, no verdicts, contradictions."""
-    unanswered: int = 0
-    """Verdicts that stayed unknown."""
-
-
-@dataclass
-class _Job:
-    """One call's worth of pairs, and what came of it."""
-
-    claims: list[int]
-    premises: list[int]
-    cells: dict[Pair, Cell] = field(default_factory=dict)
-    error: JudgeError | None = None
-    why: str = ""
-
-    def missing(self) -> list[Pair]:
-        return [(i, c) for i in self.claims for c in self.premises if (i, c) not in self.cells]
 
 
 class LLMJudge:
@@ -76,12 +55,14 @@ class LLMJudge:
 
     ``fingerprint_parts`` is what the replies of ``complete`` depend on: model, endpoint,
     sampling. One call judges up to ``max_claims`` claims against one premise; with ``packed``,
-    against as many premises as fit into ``max_chars`` characters. ``reasons`` asks for a reason
-    a verdict. ``prompts`` replaces the instructions by kind ("extract", "entail").
+    against as many premises as fit into ``max_chars`` characters. One call gives up to
+    ``max_claims`` labels to texts of up to ``max_chars`` characters. ``reasons`` asks for a
+    reason a verdict, label and rating. ``prompts`` replaces the instructions by kind
+    ("extract", "opinions", "entail", "label", "rate").
 
-    What a reply leaves out is asked for once more, and is UNKNOWN after that. Evidence is only
-    what stands in the premise: a verdict whose quote does not is kept without evidence, and
-    its reason says so.
+    What a reply leaves out is asked for once more, and is UNKNOWN (a label or rating: None)
+    after that. Evidence is only what stands in the premise: a verdict whose quote does not is
+    kept without evidence, and its reason says so.
 
     Raises ConfigError for options that cannot work.
     """
@@ -101,13 +82,23 @@ class LLMJudge:
         if max_claims < 1 or max_chars < 1:
             raise ConfigError("max_claims and max_chars must be at least 1")
         texts = prompt_texts(prompts)
-        self._complete = complete
         self._name = name
         self._packed, self._max_claims, self._max_chars = packed, max_claims, max_chars
-        self._extract = extract_form(texts["extract"])
+        both, extract = (texts["extract"], texts["opinions"]), extract_form(texts["extract"])
+        self._extract: dict[tuple[Listed, ...], Form] = {
+            ("claims",): extract,
+            ("claims", "opinions"): opinions_form(*both, "claims", "opinions"),
+            ("opinions",): opinions_form(*both, "opinions"),
+        }
         self._entail = entail_form(texts["entail"], packed=packed, reasons=reasons)
-        self._endpoint = complete if isinstance(complete, Endpoint) else None
-        self._usage = self._endpoint.usage if self._endpoint else Usage()
+        label = label_form(texts["label"], reasons=reasons)
+        rate = rate_form(texts["rate"], reasons=reasons)
+        self._asking = Asking(complete)
+        self._labelling = Labelling(
+            self._asking, label=label, rate=rate, max_items=max_claims, max_chars=max_chars
+        )
+        self.tally = self._asking.tally
+        forms = (*self._extract.values(), self._entail, label, rate)
         self._fingerprint = _digest(
             {
                 "endpoint": dict(fingerprint_parts),
@@ -116,11 +107,10 @@ class LLMJudge:
                 "max_chars": max_chars,
                 "reasons": reasons,
                 "prompts": texts,
-                "forms": [(f.system, f.schema.body) for f in (self._extract, self._entail)],
+                "forms": [(form.system, form.schema.body) for form in forms],
                 "parser": PARSER,
             }
         )
-        self.tally = Tally()
 
     @property
     def name(self) -> str:
@@ -132,59 +122,70 @@ class LLMJudge:
 
     @property
     def usage(self) -> Usage:
-        return self._usage
+        return self._asking.usage
 
     def can(self, skill: Skill) -> bool:
-        return skill in ("claims", "entail")
+        return skill in get_args(Skill)
 
     async def answer(self, ask: Ask[T]) -> T:
         if isinstance(ask, Extract):
             return cast("T", await self._claims(ask))
         if isinstance(ask, Entail):
             return cast("T", await self._cells(ask))
+        if isinstance(ask, Label):
+            return cast("T", await self._labelling.marks(ask))
+        if isinstance(ask, Rate):
+            return cast("T", await self._labelling.rating(ask))
         raise ConfigError(f"{self._name} does not answer {type(ask).__name__}")
 
     async def aclose(self) -> None:
-        if self._endpoint is not None:
-            await self._endpoint.aclose()
+        await self._asking.aclose()
 
     async def _claims(self, ask: Extract) -> tuple[Claim, ...]:
-        """The claims with the spans of their quotes; raises MalformedAnswer."""
-        why = ""
-        for again in (True, False):
-            nonce, messages = extract_messages(self._extract, ask)
-            reply = await self._ask(messages, self._extract.schema)
-            try:
-                found = read_claims(reply.text, nonce)
-            except UnreadableError as error:
-                why = str(error)
-                self.tally.reasked += again
-                continue
-            self.tally.complete += 1
-            return _located(found, ask.text)
-        raise MalformedAnswer(f"{self._name}: {why}")
+        """The claims, then the opinions, with the spans of their quotes.
+
+        Raises MalformedAnswer if a list that is wanted was readable in neither reply.
+        """
+        job = Job[Listed, Quoted](("claims", "opinions") if ask.opinions else ("claims",))
+        await self._asking.settle(job, partial(self._lists, ask))
+        if job.missing():
+            raise job.error or MalformedAnswer(f"{self._name}: {job.why}")
+        opinions = _located(job.found.get("opinions", ()), ask.text)
+        return (
+            *_located(job.found["claims"], ask.text),
+            *(replace(opinion, opinion=True) for opinion in opinions),
+        )
+
+    def _lists(self, ask: Extract, missing: Sequence[Listed]) -> Call[Listed, Quoted]:
+        form = self._extract[tuple(missing)]
+        nonce, messages = extract_messages(form, ask)
+
+        def read(reply: str) -> Read[Listed, Quoted]:
+            found: dict[Listed, Quoted] = {}
+            why = ""
+            for name in missing:
+                try:
+                    found[name] = read_claims(reply, nonce, name)
+                except UnreadableError as error:
+                    why = str(error)
+            return Read(found, why)
+
+        return Call(messages, form.schema, len(missing), read)
 
     async def _cells(self, ask: Entail) -> tuple[tuple[Cell, ...], ...]:
         """A cell a (claim, premise); raises a JudgeError if the endpoint answered none."""
         jobs = list(self._plan(ask))
-        await _all([self._do(ask, job) for job in jobs])
-        cells = {pair: cell for job in jobs for pair, cell in job.cells.items()}
-        error = next((job.error for job in jobs if job.error), None)
-        if error is not None and not cells:
-            raise error
-        for job in jobs:
-            missing = job.missing()
-            self.tally.unanswered += len(missing)
-            cells |= dict.fromkeys(missing, Cell(Verdict.UNKNOWN, reason=job.why))
+        cells, missing = await self._asking.settle_all(jobs, partial(self._verdicts, ask))
+        cells |= {pair: Cell(Verdict.UNKNOWN, reason=why) for pair, why in missing.items()}
         width = range(len(ask.premises))
         return tuple(tuple(cells[i, c] for c in width) for i in range(len(ask.claims)))
 
-    def _plan(self, ask: Entail) -> Iterator[_Job]:
+    def _plan(self, ask: Entail) -> Iterator[Job[Pair, Cell]]:
         """The calls that cover every pair of the ask."""
         for premises in self._groups(ask.premises):
             for start in range(0, len(ask.claims), self._max_claims):
                 end = min(start + self._max_claims, len(ask.claims))
-                yield _Job(list(range(start, end)), premises)
+                yield Job([(i, c) for i in range(start, end) for c in premises])
 
     def _groups(self, premises: Sequence[str]) -> Iterator[list[int]]:
         """Premises that go into one call: a lone one, or as many as fit if packed."""
@@ -199,65 +200,24 @@ class LLMJudge:
         if group:
             yield group
 
-    async def _do(self, ask: Entail, job: _Job) -> None:
-        """Fill the job's cells, by a second call where the first leaves some out."""
-        claims, premises = job.claims, job.premises
-        for again in (True, False):
-            try:
-                complete = await self._round(ask, job, claims, premises)
-            except JudgeUnusable:
-                raise
-            except JudgeError as error:
-                job.error, job.why = error, str(error)
-                return
-            if complete:
-                return
-            self.tally.reasked += again
-            missing = job.missing()
-            claims = sorted({i for i, _ in missing})
-            premises = sorted({c for _, c in missing})
-
-    async def _round(
-        self, ask: Entail, job: _Job, claims: Sequence[int], premises: Sequence[int]
-    ) -> bool:
-        """One call; whether the job has all its cells now."""
+    def _verdicts(self, ask: Entail, missing: Sequence[Pair]) -> Call[Pair, Cell]:
         form, packed = self._entail, self._packed
+        claims = sorted({i for i, _ in missing})
+        premises = sorted({c for _, c in missing})
         nonce, messages = entail_messages(form, ask, claims, premises, packed=packed)
         pairs: dict[Key, Pair] = {
             (claim_id(i), premise_id(c) if packed else ""): (i, c) for i in claims for c in premises
         }
-        reply = await self._ask(messages, form.schema)
-        try:
-            read, job.why = read_verdicts(reply.text, nonce, pairs, packed=packed), LEFT_OUT
-        except UnreadableError as error:
-            read, job.why = Verdicts(), str(error)
-        self.tally.invalid += read.invalid
-        self.tally.complete += len(read.said) == len(pairs)
-        for key, said in read.said.items():
-            i, c = pairs[key]
-            job.cells.setdefault((i, c), _cell(said, ask.premises[c]))
-        return not job.missing()
 
-    async def _ask(self, messages: Messages, schema: Schema) -> Completion:
-        done = await self._complete(messages, schema)
-        self.tally.replies += 1
-        if self._endpoint is None:
-            self._usage.calls += 1
-            self._usage.prompt_tokens += done.prompt_tokens
-            self._usage.completion_tokens += done.completion_tokens
-        return done
+        def read(reply: str) -> Read[Pair, Cell]:
+            got = read_verdicts(reply, nonce, pairs, packed=packed)
+            cells = {
+                pairs[key]: _cell(said, ask.premises[pairs[key][1]])
+                for key, said in got.said.items()
+            }
+            return Read(cells, LEFT_OUT, got.invalid)
 
-
-async def _all(work: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Do all of it at once; the first failure ends the rest and is raised as it is."""
-    if len(work) == 1:
-        return await work[0]
-    try:
-        async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        return Call(messages, form.schema, len(pairs), read)
 
 
 def _cell(said: Said, premise: str) -> Cell:
@@ -270,7 +230,7 @@ def _cell(said: Said, premise: str) -> Cell:
     return Cell(said.verdict, reason=f"{said.reason} ({NO_QUOTE})" if said.reason else NO_QUOTE)
 
 
-def _located(found: Sequence[tuple[str, str]], text: str) -> tuple[Claim, ...]:
+def _located(found: Quoted, text: str) -> tuple[Claim, ...]:
     """The claims with the spans of their quotes; a claim that comes twice counts once."""
     claims: dict[str, Claim] = {}
     for claim, quote in found:

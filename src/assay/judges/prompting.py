@@ -7,14 +7,19 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from assay.asks import Entail, Extract
+from assay.asks import Entail, Extract, Rate, Trait
 from assay.errors import ConfigError, did_you_mean
 from assay.judges.complete import Messages, Schema
 
-Kind = Literal["extract", "entail"]
-KINDS: tuple[Kind, ...] = ("extract", "entail")
+Kind = Literal["extract", "opinions", "entail", "label", "rate"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Listed = Literal["claims", "opinions"]
+"""What a text can be searched for."""
+RATINGS = (1, 2, 3, 4, 5)
+_STRING: Mapping[str, Any] = {"type": "string"}
+_ID_KEYS = {"verdicts": ("claim", "premise"), "labels": ("text",)}
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -44,40 +49,75 @@ class Form:
 
 def extract_form(text: str) -> Form:
     """The form whose reply lists claims with their quotes."""
-    return _form(text, "claims", {"quote": {"type": "string"}, "claim": {"type": "string"}})
+    return _lists_form(text, {"claims": _quoted("claim")})
+
+
+def opinions_form(extract: str, opinions: str, *lists: Listed) -> Form:
+    """The form whose reply has the lists, each with quotes, by both instructions."""
+    text = _without_version(extract) + "\n\n" + _without_version(opinions)
+    return _lists_form(text, {name: _quoted(name.removesuffix("s")) for name in lists})
+
+
+def _quoted(key: str) -> dict[str, Any]:
+    return {"quote": _STRING, key: _STRING}
 
 
 def entail_form(text: str, *, packed: bool, reasons: bool) -> Form:
     """The form whose reply has a verdict a claim, or a (claim, premise) if ``packed``."""
-    string = {"type": "string"}
     # The evidence comes before the verdict, so that a model that writes from left to right
     # decides on it.
-    item: dict[str, Any] = {"claim": string}
+    item: dict[str, Any] = {"claim": _STRING}
     if packed:
-        item["premise"] = string
-    item["quote"] = string
+        item["premise"] = _STRING
+    item["quote"] = _STRING
     if reasons:
-        item["reason"] = string
+        item["reason"] = _STRING
     item["verdict"] = {"type": "string", "enum": ["entailed", "neutral", "contradicted"]}
-    return _form(text, "verdicts", item)
+    return _lists_form(text, {"verdicts": item})
 
 
-def _form(text: str, name: str, item: Mapping[str, Any]) -> Form:
-    shape = {"nonce": "...", name: [{key: _example(name, key, item) for key in item}]}
+def label_form(text: str, *, reasons: bool) -> Form:
+    """The form whose reply has a label a (text, trait)."""
+    item: dict[str, Any] = {"text": _STRING, "trait": {**_STRING, "enum": list(get_args(Trait))}}
+    if reasons:
+        item["reason"] = _STRING
+    item["label"] = {**_STRING, "enum": ["yes", "no"]}
+    return _lists_form(text, {"labels": item})
+
+
+def rate_form(text: str, *, reasons: bool) -> Form:
+    """The form whose reply has one rating."""
+    reason = {"reason": _STRING} if reasons else {}
+    wanted = {**reason, "rating": {"type": "integer", "enum": list(RATINGS)}}
+    shape = json.dumps({"nonce": "...", **dict.fromkeys(reason, "..."), "rating": "?"})
+    # Alternatives in quotation marks would ask for a string.
+    shape = shape.replace('"?"', "|".join(map(str, RATINGS)))
+    return _form(text, shape, Schema("rating", _closed({"nonce": _STRING, **wanted})))
+
+
+def _lists_form(text: str, lists: Mapping[str, Mapping[str, Any]]) -> Form:
+    """The form whose reply has a list of items of the given properties by each name."""
+    shape: dict[str, Any] = {"nonce": "..."}
+    properties: dict[str, Any] = {"nonce": _STRING}
+    for name, item in lists.items():
+        shape[name] = [{key: _example(name, key, item) for key in item}]
+        properties[name] = {"type": "array", "items": _closed(item)}
+    return _form(text, json.dumps(shape), Schema("_and_".join(lists), _closed(properties)))
+
+
+def _form(text: str, shape: str, schema: Schema) -> Form:
     system = (
         _without_version(text)
         + "\n\nReply with exactly one JSON object of this shape, and nothing before or after it;"
         + ' "nonce" repeats the nonce of the user message:\n'
-        + json.dumps(shape)
+        + shape
     )
-    items = {"type": "array", "items": _closed(item)}
-    schema = Schema(name, _closed({"nonce": {"type": "string"}, name: items}))
     return Form({"role": "system", "content": system}, schema)
 
 
 def _example(name: str, key: str, item: Mapping[str, Any]) -> str:
     """What the shape shows as a value; a small model that sees no id copies the whole claim."""
-    if name == "verdicts" and key in ("claim", "premise"):
+    if key in _ID_KEYS.get(name, ()):
         return f"{key[0]}1"
     return "|".join(item[key].get("enum", ["..."]))
 
@@ -117,6 +157,21 @@ def entail_messages(
     return _messages(form, data)
 
 
+def label_messages(
+    form: Form, question: str | None, pairs: Sequence[tuple[Trait, str]], ids: Mapping[str, str]
+) -> tuple[str, Messages]:
+    """The nonce of this call, and its messages; a text comes once with all its traits."""
+    texts: dict[str, dict[str, Any]] = {}
+    for trait, text in pairs:
+        texts.setdefault(ids[text], {"text": text, "traits": []})["traits"].append(trait)
+    return _messages(form, {"question": question, "texts": texts})
+
+
+def rate_messages(form: Form, ask: Rate) -> tuple[str, Messages]:
+    """The nonce of this call, and its messages."""
+    return _messages(form, {"source": ask.source, "summary": ask.text})
+
+
 def claim_id(i: int) -> str:
     """The id of the i-th claim of an ask."""
     return f"c{i + 1}"
@@ -125,6 +180,11 @@ def claim_id(i: int) -> str:
 def premise_id(c: int) -> str:
     """The id of the c-th premise of an ask."""
     return f"p{c + 1}"
+
+
+def text_id(n: int) -> str:
+    """The id of the n-th text to label."""
+    return f"t{n + 1}"
 
 
 def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from assay.verdicts import Span, Verdict
+from assay.verdicts import Mark, Rating, Span, Verdict
 
 PARSER = 1
 """Version of the reading rules; part of every fingerprint."""
@@ -18,8 +18,10 @@ _VERDICTS: Mapping[str, Verdict] = {
     v.value: v for v in (Verdict.ENTAILED, Verdict.NEUTRAL, Verdict.CONTRADICTED)
 }
 _ALIKE = ("\"“”„‟«»″'‘’‚‛′`´", "-‐‑‒–—−")
+_LABELS: Mapping[str, bool] = {"yes": True, "no": False}
+S = TypeVar("S")
 Key = tuple[str, str]
-"""Ids of a claim and a premise; the premise is "" where a call has only one."""
+"""Ids of a claim and a premise ("" where a call has only one), or of a text, and a trait."""
 
 
 class UnreadableError(ValueError):
@@ -36,48 +38,88 @@ class Said:
 
 
 @dataclass(slots=True)
-class Verdicts:
+class Parts(Generic[S]):
     """What a reply says of the pairs that were asked for, and how many parts were no good."""
 
-    said: dict[Key, Said] = field(default_factory=dict)
+    said: dict[Key, S] = field(default_factory=dict)
     invalid: int = 0
 
 
-def read_claims(text: str, nonce: str) -> list[tuple[str, str]]:
-    """Claims and their quotes; raises UnreadableError unless every part is as asked."""
-    out = []
-    for item in _items(text, nonce, "claims"):
-        claim = item.get("claim") if isinstance(item, dict) else None
+def read_claims(text: str, nonce: str, name: str = "claims") -> list[tuple[str, str]]:
+    """Claims (or opinions) and their quotes.
+
+    Raises UnreadableError unless every part of that list is as asked.
+    """
+    out, key = [], name.removesuffix("s")
+    for item in _items(text, nonce, name):
+        claim = item.get(key) if isinstance(item, dict) else None
         if not isinstance(claim, str) or not claim.strip():
-            raise UnreadableError("a claim is missing in the list of claims")
+            raise UnreadableError(f"a part of the list of {name} has no {key}")
         quote = item.get("quote")
         out.append((claim.strip(), quote if isinstance(quote, str) else ""))
     return out
 
 
-def read_verdicts(text: str, nonce: str, wanted: Collection[Key], *, packed: bool) -> Verdicts:
+def read_verdicts(text: str, nonce: str, wanted: Collection[Key], *, packed: bool) -> Parts[Said]:
     """The verdicts on the wanted pairs, by id and never by position.
 
     A part with an unknown id, a verdict that is none, or a second and different verdict on a
     pair counts as invalid; a pair with two different verdicts has none. Raises UnreadableError
     unless the reply is one JSON object with the right nonce and a list of verdicts.
     """
-    out, disputed = Verdicts(), set()
-    for item in _items(text, nonce, "verdicts"):
-        read = _verdict(item, packed=packed)
+    found = [_verdict(item, packed=packed) for item in _items(text, nonce, "verdicts")]
+    return _by_id(found, wanted, lambda said: said.verdict)
+
+
+def read_labels(text: str, nonce: str, wanted: Collection[Key]) -> Parts[Mark]:
+    """The labels of the wanted (text, trait) pairs, by the rules of `read_verdicts`."""
+    found = [_label(item) for item in _items(text, nonce, "labels")]
+    return _by_id(found, wanted, lambda mark: mark.value)
+
+
+def read_rating(text: str, nonce: str) -> Rating:
+    """The rating, from 1 to 5; raises UnreadableError unless it is a JSON integer in that range."""
+    data = _object(text, nonce)
+    value = data.get("rating")
+    # True is an int in Python, but no rating.
+    if type(value) is not int or not 1 <= value <= 5:
+        raise UnreadableError("the reply has no integer from 1 to 5 as its rating")
+    return Rating(value, _reason(data))
+
+
+def _by_id(
+    found: list[tuple[Key, S] | None], wanted: Collection[Key], value: Callable[[S], object]
+) -> Parts[S]:
+    out, disputed = Parts[S](), set()
+    for read in found:
         if read is None or read[0] not in wanted:
             out.invalid += 1
             continue
         key, said = read
         if key in out.said:
             out.invalid += 1
-            if out.said[key].verdict is not said.verdict:
+            if value(out.said[key]) != value(said):
                 disputed.add(key)
         else:
             out.said[key] = said
     for key in disputed:
         del out.said[key]
     return out
+
+
+def _label(item: object) -> tuple[Key, Mark] | None:
+    if not isinstance(item, dict):
+        return None
+    text, trait, word = item.get("text"), item.get("trait"), item.get("label")
+    if not (isinstance(text, str) and isinstance(trait, str) and isinstance(word, str)):
+        return None
+    label = _LABELS.get(word.casefold())
+    return None if label is None else ((text, trait), Mark(label, reason=_reason(item)))
+
+
+def _reason(item: Mapping[str, Any]) -> str:
+    reason = item.get("reason")
+    return reason[:MAX_REASON] if isinstance(reason, str) else ""
 
 
 def _verdict(item: object, *, packed: bool) -> tuple[Key, Said] | None:
@@ -90,15 +132,20 @@ def _verdict(item: object, *, packed: bool) -> tuple[Key, Said] | None:
     verdict = _VERDICTS.get(word.casefold())
     if verdict is None:
         return None
-    quote, reason = item.get("quote"), item.get("reason")
-    return (claim, premise), Said(
-        verdict,
-        quote if isinstance(quote, str) else "",
-        reason[:MAX_REASON] if isinstance(reason, str) else "",
-    )
+    quote = item.get("quote")
+    said = Said(verdict, quote if isinstance(quote, str) else "", _reason(item))
+    return (claim, premise), said
 
 
 def _items(text: str, nonce: str, name: str) -> list[Any]:
+    items = _object(text, nonce).get(name)
+    if not isinstance(items, list):
+        raise UnreadableError(f"the reply has no list of {name}")
+    return items
+
+
+def _object(text: str, nonce: str) -> dict[str, Any]:
+    """The one JSON object that the reply must be, with the nonce of the call."""
     try:
         data = json.loads(_bare(text), object_pairs_hook=_unique)
     except UnreadableError:
@@ -109,10 +156,7 @@ def _items(text: str, nonce: str, name: str) -> list[Any]:
         raise UnreadableError("the reply is not one JSON object")
     if data.get("nonce") != nonce:
         raise UnreadableError("the reply does not repeat the nonce")
-    items = data.get(name)
-    if not isinstance(items, list):
-        raise UnreadableError(f"the reply has no list of {name}")
-    return items
+    return data
 
 
 def _bare(text: str) -> str:

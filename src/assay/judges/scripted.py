@@ -14,12 +14,6 @@ from assay.sample import Claim
 from assay.verdicts import Cell, Mark, Rating, Truth, Verdict
 
 Said = Verdict | Cell | str | None
-LETTERS = {
-    "E": Verdict.ENTAILED,
-    "N": Verdict.NEUTRAL,
-    "C": Verdict.CONTRADICTED,
-    "?": Verdict.UNKNOWN,
-}
 
 
 class ScriptedJudge:
@@ -59,7 +53,7 @@ class ScriptedJudge:
 
     @property
     def fingerprint(self) -> str:
-        """Identity by name and tables; functions are told apart by their qualified name."""
+        """Identity by name, tables, and the names and code of functions."""
         scripts = (self._claims, self._verdicts, self._opinions, self._labels, self._coherence)
         parts = [_identity(script) for script in scripts]
         return f"{self.name}:" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -115,7 +109,7 @@ class ScriptedJudge:
             return said
         if said is None:
             return Cell(Verdict.UNKNOWN)
-        return Cell(LETTERS.get(said) or Verdict(said))
+        return Cell(Verdict.letter(said) if len(said) == 1 else Verdict(said))
 
 
 def _place(claim: str, text: str) -> Claim:
@@ -125,5 +119,7 @@ def _place(claim: str, text: str) -> Claim:
 
 def _identity(script: object) -> str:
     if callable(script):
-        return getattr(script, "__qualname__", type(script).__qualname__)
+        code = getattr(script, "__code__", None)
+        body = (code.co_code, code.co_consts, code.co_names) if code else ""
+        return f"{getattr(script, '__qualname__', type(script).__qualname__)} {body}"
     return repr(sorted(script.items(), key=repr)) if isinstance(script, Mapping) else "default"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.metrics.base import Metric
 from assay.metrics.catalogue import CATALOGUE
-from assay.metrics.correctness import F1, Precision, Recall
+from assay.metrics.correctness import F1, AnswerCorrectness, FactualCorrectness, Precision, Recall
 from assay.metrics.generation import (
     Faithfulness,
     Hallucination,
@@ -12,14 +12,29 @@ from assay.metrics.generation import (
     SelfKnowledge,
 )
 from assay.metrics.names import load_metric, split_names
-from assay.metrics.retrieval import ClaimRecall, ContextPrecision, ContextUtilization
+from assay.metrics.response import AnswerRelevance, Bias, SummaryCoherence, Toxicity
+from assay.metrics.retrieval import (
+    ClaimRecall,
+    ContextPrecision,
+    ContextRecall,
+    ContextRelevance,
+    ContextUtilization,
+    ContradictedContexts,
+)
 
 __all__ = [
     "CATALOGUE",
     "F1",
+    "AnswerCorrectness",
+    "AnswerRelevance",
+    "Bias",
     "ClaimRecall",
     "ContextPrecision",
+    "ContextRecall",
+    "ContextRelevance",
     "ContextUtilization",
+    "ContradictedContexts",
+    "FactualCorrectness",
     "Faithfulness",
     "Hallucination",
     "Metric",
@@ -27,6 +42,8 @@ __all__ = [
     "Precision",
     "Recall",
     "SelfKnowledge",
+    "SummaryCoherence",
+    "Toxicity",
     "load_metric",
     "split_names",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
+from assay.asks import Skill
 from assay.errors import ConfigError, did_you_mean
 from assay.needs import Need
 from assay.sample import Claim
@@ -40,6 +41,11 @@ class Metric:
             check_choice(self.name, f.name, getattr(self, f.name), hints[f.name])
 
     @property
+    def skills(self) -> frozenset[Skill]:
+        """What a judge must be able to do beside meeting the needs."""
+        return frozenset()
+
+    @property
     def needs(self) -> tuple[Need[Any], ...]:
         """The inputs of ``score``, in order."""
         raise TypeError(f"{type(self).__name__} does not say what it needs")
@@ -59,7 +65,9 @@ class Metric:
 
 
 def check_choice(metric: str, parameter: str, value: object, hint: Any) -> None:
-    """Raise ConfigError unless the value is among those that a Literal hint names."""
+    """Raise ConfigError unless the value is one that the hint allows."""
+    if hint in (bool, int, str) and type(value) is not hint:
+        raise ConfigError(f"{metric}({parameter}={value!r}): the value must be {hint.__name__}")
     allowed = list(get_args(hint)) if get_origin(hint) is Literal else [value]
     if value not in allowed:
         near = did_you_mean(str(value), [str(choice) for choice in allowed])
@@ -86,8 +94,9 @@ def claim_items(
             found = verdict in (Verdict.ENTAILED, Verdict.CONTRADICTED)
             evidence = Evidence(source, c, cell.evidence) if found else None
             # A premise that was not judged may be the one that entails: best is not known then.
-            if not found and any(x.verdict is Verdict.UNKNOWN for x in matrix.cells[i]):
-                verdict = Verdict.UNKNOWN
+            gaps = [x for x in matrix.cells[i] if x.verdict is Verdict.UNKNOWN]
+            if not found and gaps:
+                verdict, probability, reason = Verdict.UNKNOWN, None, gaps[0].reason
         items.append(
             Item(
                 claim.text,
@@ -122,4 +131,9 @@ def best_of_references(claims: Sequence[Claim], score: Callable[[list[int]], Sco
         score([i for i, claim in enumerate(claims) if claim.source == source])
         for source in sorted({claim.source for claim in claims})
     ]
-    return max(scores, key=lambda s: -1.0 if s.value is None else s.value)
+    best = max(scores, key=lambda s: -1.0 if s.value is None else s.value)
+    unsure = [s for s in scores if s.status == "failed"]
+    # An answer that was not given may hide a better reference; only a 1 cannot be beaten.
+    if unsure and best.value != 1.0:
+        return unsure[0]
+    return replace(best, unknown=sum(s.unknown for s in scores))

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.metrics.base import Metric
-from assay.metrics.correctness import F1, Precision, Recall
+from assay.metrics.correctness import F1, AnswerCorrectness, FactualCorrectness, Precision, Recall
 from assay.metrics.generation import Faithfulness, Hallucination, NoiseSensitivity, SelfKnowledge
-from assay.metrics.retrieval import ClaimRecall, ContextPrecision, ContextUtilization
+from assay.metrics.response import AnswerRelevance, Bias, SummaryCoherence, Toxicity
+from assay.metrics.retrieval import (
+    ClaimRecall,
+    ContextPrecision,
+    ContextRecall,
+    ContextRelevance,
+    ContextUtilization,
+    ContradictedContexts,
+)
 
 CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
     {
@@ -19,8 +27,17 @@ CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
         "precision": Precision,
         "recall": Recall,
         "f1": F1,
+        "answer_correctness": AnswerCorrectness,
+        "factual_correctness": FactualCorrectness,
         "claim_recall": ClaimRecall,
+        "context_recall": ContextRecall,
         "context_precision": ContextPrecision,
         "context_utilization": ContextUtilization,
+        "contradicted_contexts": ContradictedContexts,
+        "context_relevance": ContextRelevance,
+        "answer_relevance": AnswerRelevance,
+        "bias": Bias,
+        "toxicity": Toxicity,
+        "summary_coherence": SummaryCoherence,
     }
 )

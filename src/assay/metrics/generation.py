@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from assay.asks import Skill
 from assay.metrics.base import (
     NO_CLAIMS,
     NO_CONTEXTS,
@@ -19,6 +20,8 @@ from assay.needs import Entails, Field, Need, Relevance
 from assay.sample import Sample
 from assay.score import Score, fraction
 from assay.verdicts import EntailmentMatrix, Truth, both, negate
+
+CONTRADICT: frozenset[Skill] = frozenset({"contradict"})
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,10 @@ class NoiseSensitivity(Metric):
         if self.dialect == "promptfoo":
             return (grounded, correct, Field("contexts"))
         return (grounded, correct, Relevance(labels=self.dialect == "assay"))
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return CONTRADICT if self.incorrect == "contradicted" else frozenset()
 
     def score(
         self,
@@ -151,6 +158,10 @@ class Hallucination(Metric):
     @property
     def needs(self) -> tuple[Need[Any], ...]:
         return (Entails("response", by="contexts"), Entails("response", by="reference"))
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return CONTRADICT if self.incorrect == "contradicted" else frozenset()
 
     def score(self, grounded: EntailmentMatrix, correct: EntailmentMatrix) -> Score:
         return _ungrounded(grounded, correct, wrong(correct, self.incorrect))

@@ -11,7 +11,7 @@ from assay.metrics.base import Metric, check_choice
 from assay.metrics.catalogue import CATALOGUE
 
 _NAME = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
-_WORDS = {"true": True, "false": False, "none": None}
+_WORDS = {"true": True, "false": False}
 
 
 def load_metric(text: str) -> Metric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterator[tuple[str, ...]]:
@@ -23,16 +23,10 @@ def overlap(left: Sequence[str], right: Sequence[str], n: int = 1) -> int:
     >>> overlap(["the", "cat", "the"], ["the", "the", "the"])
     2
     """
-    ones: Sequence[object] = left if n == 1 else list(ngrams(left, n))
-    others: Sequence[object] = right if n == 1 else list(ngrams(right, n))
-    one, other = set(ones), set(others)
-    both = one & other
-    if len(one) == len(ones) or len(other) == len(others):
-        return len(both)  # one of them has each n-gram once
-    counts = Counter(gram for gram in others if gram in both)
-    return sum(
-        min(count, counts[gram]) for gram, count in Counter(g for g in ones if g in both).items()
-    )
+    one, other = set(_grams(left, n)), set(_grams(right, n))
+    if len(one) == len(left) - n + 1 or len(other) == len(right) - n + 1:
+        return len(one & other)  # one of them has each n-gram once
+    return _smaller(Counter(_grams(left, n)), Counter(_grams(right, n)))
 
 
 def clipped(tokens: Sequence[str], others: Sequence[Sequence[str]], n: int = 1) -> int:
@@ -45,11 +39,21 @@ def clipped(tokens: Sequence[str], others: Sequence[Sequence[str]], n: int = 1) 
     """
     if len(others) == 1:
         return overlap(others[0], tokens, n)
-    most: dict[tuple[str, ...], int] = {}
+    most: dict[Hashable, int] = {}
     for other in others:
-        for gram, count in Counter(ngrams(other, n)).items():
+        for gram, count in Counter(_grams(other, n)).items():
             most[gram] = max(count, most.get(gram, 0))
-    return sum(min(count, most.get(g, 0)) for g, count in Counter(ngrams(tokens, n)).items())
+    return _smaller(Counter(_grams(tokens, n)), most)
+
+
+def _smaller(left: Mapping[Hashable, int], right: Mapping[Hashable, int]) -> int:
+    """Sum of the smaller of two counts."""
+    return sum([min(count, right[gram]) for gram, count in left.items() if gram in right])
+
+
+def _grams(tokens: Sequence[str], n: int) -> Iterable[Hashable]:
+    """N-grams to be counted: of one token, the token."""
+    return tokens if n == 1 else ngrams(tokens, n)
 
 
 class Columns:
@@ -81,6 +85,11 @@ class Columns:
             bit <<= 1
         self._size = bit.bit_length() - 1
 
+    def shared(self, counts: Mapping[str, int]) -> int:
+        """How many tokens the text shares with one that has them so often."""
+        masks = self._masks
+        return sum([min(n, masks[t].bit_count()) for t, n in counts.items() if t in masks])
+
     def common(self, tokens: Iterable[str]) -> int:
         """Length of the longest common subsequence with the text, lines not heeded."""
         masks = self._masks
@@ -91,62 +100,62 @@ class Columns:
                 row = (row + grown) | (row - grown)
         return self._size - (row & every).bit_count()
 
-    def union(self, lines: Sequence[Sequence[str]]) -> int:
+    def union(self, lines: Iterable[Sequence[str]], counts: Mapping[str, int]) -> int:
         """Tokens of the text in the union of their common subsequences with several lines.
 
         Each line of the text is held against each of ``lines``; a token of the text counts once
         where several subsequences hold it, and equal tokens together no more often than
-        ``lines`` have them. Which of several longest subsequences is taken bears on the value;
-        the choice is that of rouge-score.
+        ``counts`` says that the lines have them. Which of several longest subsequences is taken
+        bears on the value; the choice is that of rouge-score.
 
-        >>> Columns([["a", "b", "c"]]).union([["a", "b"], ["b", "c"]])
+        >>> columns = Columns([["a", "b", "c"]])
+        >>> columns.union([["a", "b"], ["b", "c"]], Counter("abbc"))
         3
         """
         found = 0
-        for line in lines:
-            found |= self._found(line)
+        for tokens in lines:
+            rows, met = self._rows(tokens)
+            for line in self._lines:
+                every = met & line
+                if every & ~found:
+                    ends = rows[0][1] & line
+                    found |= every if ends == every else _path(rows, line)
         hits = found.bit_count()
-        counts = Counter(token for line in lines for token in line)
         for token, mask in self._masks.items():
             if mask & (mask - 1):  # in several columns
-                hits -= max(0, (mask & found).bit_count() - counts[token])
+                hits -= max(0, (mask & found).bit_count() - counts.get(token, 0))
         return hits
 
-    def _found(self, tokens: Sequence[str]) -> int:
-        """The columns in the longest common subsequence of ``tokens`` with each line."""
+    def _rows(self, tokens: Iterable[str]) -> tuple[list[tuple[int, int]], int]:
+        """Matches and growth of each row, last first, and the columns with any match."""
         masks = self._masks
         row = full = sum(self._lines)
         met = 0
         rows: list[tuple[int, int]] = []
         for token in tokens:
-            mask = masks.get(token, 0)
-            if mask:
+            if token in masks:
+                mask = masks[token]
                 met |= mask
                 grown = row & mask
                 row = ((row + grown) | (row - grown)) & full
-            rows.append((mask, (row ^ full) | mask))
+                rows.append((mask, row ^ full))
+            elif rows and rows[-1][0]:
+                rows.append((0, row ^ full))  # as good as several without a match
         rows.reverse()
-        ends = row ^ full
-        found = 0
-        for line in self._lines:
-            if length := (ends & line).bit_count():
-                every = met & line
-                found |= every if every.bit_count() == length else _path(rows, line)
-        return found
+        return rows, met
 
 
 def _path(rows: Iterable[tuple[int, int]], line: int) -> int:
     """The columns of one line that the way back through the table takes.
 
-    Of each row, last first, come its matches and the columns where it is larger than the column
-    before, or a match. From the last cell: a match is taken; else the way goes to the column
-    before if the subsequence is as long there; else to the row above.
+    From the last cell: a match is taken; else the way goes to the column before while the
+    subsequence is as long there, that is to the next growth or match; else to the row above.
     """
     found = 0
-    for mask, stops in rows:
-        if not (here := stops & line):
+    for mask, growth in rows:
+        if not (stops := (mask | growth) & line):
             break
-        column = 1 << (here.bit_length() - 1)
+        column = 1 << (stops.bit_length() - 1)
         if mask & column:
             found |= column
             line &= column - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ TYPES: tuple[Type, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 _BLANKED = bytes(b if b in b"\nabcdefghijklmnopqrstuvwxyz0123456789" else 32 for b in range(256))
 """What is no lower-case ASCII letter or digit becomes a space; ends of lines stay."""
-_NGRAM = re.compile(r"rouge([1-9])")
+_NGRAM = re.compile(r"rouge([2-9])")
 _STEMS = 200_000
 
 
@@ -173,11 +174,17 @@ class _Text:
     def columns(self) -> Columns:
         return Columns(self.lines)
 
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(self.words)
+
 
 def _overlap(kind: str, predicted: _Text, reference: _Text) -> Overlap:
     sizes = len(predicted.words), len(reference.words)
+    if kind == "rouge1":
+        return Overlap(reference.columns.shared(predicted.counts), *sizes)
     if kind == "rougeLsum" and (len(predicted.lines) > 1 or len(reference.lines) > 1):
-        return Overlap(reference.columns.union(predicted.lines), *sizes)
+        return Overlap(reference.columns.union(predicted.lines, predicted.counts), *sizes)
     if kind in ("rougeL", "rougeLsum"):
         return Overlap(reference.columns.common(predicted.words), *sizes)
     if (match := _NGRAM.fullmatch(kind)) is None:

@@ -29,7 +29,8 @@ class EmbeddedJudge:
     contradiction from silence. ``probability`` is calibrated on balanced data. Premises longer
     than the model reads are cut to the sentences that bear on the claim; a short premise is read
     together with the question. The best single sentence is the evidence. A claim in letters that
-    the model never saw is judged by its words alone: a premise that holds nearly all supports it.
+    the model never saw is judged by its words alone, uncalibrated: a premise that holds nearly all
+    of them supports it.
     """
 
     name = "embedded"
@@ -51,7 +52,7 @@ class EmbeddedJudge:
     @property
     def fingerprint(self) -> str:
         """Identity by weights, tokenizer, heads and splitting rules."""
-        digest = hashlib.sha256(f"{RULES_VERSION}\n{self._edition.text}".encode())
+        digest = hashlib.sha256(f"{RULES_VERSION} {READING}\n{self._edition.text}".encode())
         for name in ("model.int8.onnx", "tokenizer.json"):
             digest.update(hashlib.sha256((self._folder / name).read_bytes()).digest())
         return f"embedded:{digest.hexdigest()[:16]}"
@@ -76,11 +77,11 @@ class EmbeddedJudge:
         )
 
     async def aclose(self) -> None:
-        self._pairs.close()
+        await self._pairs.aclose()
 
     async def _entail(self, ask: Entail) -> tuple[tuple[Cell, ...], ...]:
         head = self._edition.heads[ask.against]
-        if sum(map(len, ask.premises)) > LONG:
+        if len(ask.claims) * sum(map(len, ask.premises)) > LONG:
             # Cutting up a book takes seconds: other samples need the loop meanwhile.
             found = await asyncio.to_thread(self._prepare, ask, head)
         else:
@@ -124,8 +125,10 @@ class EmbeddedJudge:
 
 
 KEPT_PASSAGES = 512
-LONG = 50_000
-"""Characters of premises from which an ask is prepared in a thread."""
+LONG = 100_000
+"""Characters of premises times claims from which an ask is prepared in a thread."""
+READING = 1
+"""Raised when the same texts are read differently: words, sentences, evidence, formulas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,7 @@ def _cell(head: Head, logit: float, one: _Prepared) -> Cell:
     if one.readable:
         probability = head.probability(logit, one.overlap)
     else:
+        # No data to calibrate on: half the words say next to nothing, and all are not yet proof.
         probability = 0.95 * one.overlap**4
     if probability >= head.threshold:
         return Cell(Verdict.ENTAILED, probability, evidence=one.evidence)
