@@ -58,9 +58,10 @@ def measure(one: Set, folder: Path, judge: str, scratch: Path) -> dict[str, Any]
             left_out += 1
             continue
         probabilities = [i["probability"] or 0.0 for i in items]
-        entailed = [i["verdict"] == "entailed" for i in items]
-        source = " ".join(c["text"] for c in result.get("contexts", [])) or row["response"]
-        shares = [overlap(i["claim"], source) for i in items]
+        entailed = [i["verdict"] == "entailed" or i["hit"] is True for i in items]
+        source = " ".join(c["text"] for c in result.get("contexts", [])) or row.get("response", "")
+        about = row["question"] if one.metric == "context_relevance" else None
+        shares = [overlap(about or i["claim"], source) for i in items]
         truth += one.labels(row)
         if one.by_row:
             soft.append(sum(probabilities) / len(probabilities))

@@ -81,6 +81,14 @@ SETS = (
         lambda row: list(row["claim_labels"]),
     ),
     Set(
+        "clapnq_relevance",
+        "clapnq_context_relevance",
+        "the passage answers the question",
+        "context_relevance",
+        lambda row: {k: row[k] for k in ("id", "question", "contexts")},
+        lambda row: [row["label"]],
+    ),
+    Set(
         "summedits",
         "summedits",
         "the edited summary is consistent with its document",

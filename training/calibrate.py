@@ -30,12 +30,18 @@ from assay.judges.evidence import Passage, overlap
 from assay.text import content_words
 
 MAX_WORDS, MAX_TOKENS = 165, 256
-QUESTION_WORDS = {"passage": 8, "reference": 40, "response": 30}
-USED = {"passage": ("logit", "content"), "reference": ("logit",), "response": ("logit", "content")}
+QUESTION_WORDS = {"passage": 8, "reference": 40, "response": 30, "question": 0}
+USED = {
+    "passage": ("logit", "content"),
+    "reference": ("logit",),
+    "response": ("logit", "content"),
+    "question": ("logit",),
+}
 SETS = {
     "passage": ("stance", "wice", "begin", "ramdocs", "fcnoise", "realsumm"),
     "reference": ("ramdocs_ref", "fcnoise_ref", "evouna", "nq301"),
     "response": ("realsumm", "wice", "stance"),
+    "question": ("clapnq",),
 }
 
 
@@ -92,6 +98,9 @@ def labelled(folder: Path) -> Iterator[Labelled]:
                 label = int(e["stance"] == "completely-support")
                 context = r["contexts"][e["context"]]
                 yield Labelled("fcnoise", "passage", r["question"], context, claim, label)
+    for r in read(folder, "clapnq_context_relevance"):
+        question = as_question(r["question"])
+        yield Labelled("clapnq", "question", "", r["contexts"][0], question, r["label"])
     for set_ in ("evouna", "nq301"):
         for r in read(folder, f"{set_}_answer_correctness"):
             yield Labelled(
@@ -150,7 +159,7 @@ def main() -> None:
     for kind, names in SETS.items():
         used = [FEATURES.index(name) for name in USED[kind]]
         mine = np.isin(sets, names)
-        for name in names:
+        for name in names if len(names) > 1 else ():
             others = mine & (sets != name)
             out = fit(x[others], y[others], sets[others], used)
             p = out.predict_proba(x[sets == name][:, used])[:, 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import platform
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Any, TypeVar
 from assay.asks import Judge, Usage
 from assay.errors import ConfigError, MissingField, did_you_mean
 from assay.metrics import Metric, load_metric
-from assay.readers import read_samples
 from assay.run import Run
 from assay.runner import closure, score_samples
 from assay.sample import Sample
@@ -92,6 +90,8 @@ def load(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Sampl
     ``columns`` maps our field names to the columns of the source, where they are not recognised.
     Raises DataError naming file, row and column.
     """
+    from assay.readers import read_samples  # not needed to import assay
+
     return read_samples(source, columns=columns)
 
 
@@ -149,7 +149,7 @@ async def evaluate_async(
 ) -> Run:
     """Score samples by metrics: `evaluate` for code that runs in an event loop."""
     chosen, answerer = open_metrics(metrics), open_judge(judge)
-    known = read_samples(samples)
+    known = load(samples)
     check_skills(chosen, known, answerer)
     before = copy(answerer.usage)
     clock, started = time.perf_counter(), datetime.now(UTC)
@@ -202,6 +202,8 @@ def provenance(
     seconds: float,
 ) -> dict[str, Any]:
     """What produced a run, as JSON-able values."""
+    import platform
+
     return {
         "assay": __version__,
         "python": platform.python_version(),

@@ -12,6 +12,7 @@ from assay.needs import Case, Claims, Need, Opinions, texts_of
 from assay.sample import Claim, Sample
 from assay.verdicts import Mark, Rating
 
+EMPTY = "the response is empty"
 Labelled = Literal["claims", "opinions", "contexts"]
 OF: Mapping[Trait, Labelled] = {
     "relevant_statement": "claims",
@@ -108,6 +109,6 @@ class Coherence(Need[Rating]):
         sample = case.sample
         text = sample.response or ""
         if not text.strip():
-            return Rating(None, "the response is empty")
+            return Rating(None, EMPTY)
         contexts = "\n\n".join(context.text for context in sample.contexts or ())
         return await case.ask(Rate(text, contexts.strip() or sample.question or ""))

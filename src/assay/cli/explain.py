@@ -22,6 +22,7 @@ STYLES = {
     "neutral": "yellow",
     "unknown": "magenta",
 }
+LABELLED = {True: "yes", False: "no", None: "unknown"}
 TITLES = {
     "context": "against the contexts",
     "reference": "against the reference",
@@ -110,7 +111,8 @@ def _groups(scores: Mapping[str, Any]) -> dict[tuple[Any, ...], Group]:
     groups: dict[tuple[Any, ...], Group] = {}
     for name, score in scores.items():
         if items := score["items"]:
-            key = tuple((i["against"], i["claim"], i["verdict"], i["probability"]) for i in items)
+            said = ("against", "claim", "verdict", "label", "probability")
+            key = tuple(tuple(item.get(name) for name in said) for item in items)
             groups.setdefault(key, []).append((name, items))
     return groups
 
@@ -122,7 +124,8 @@ def _claims(group: Group) -> Table:
 
     items = group[0][1]
     legend = ", ".join(f"{mark(n)} {name}" for n, (name, _) in enumerate(group))
-    title = f"claims {TITLES[items[0]['against']]}; counts for {legend}"
+    against = items[0]["against"]
+    title = f"{f'claims {TITLES[against]}' if against else 'labelled texts'}; counts for {legend}"
     table = Table(box=box.ROUNDED, title=plain(title), title_justify="left", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column("claim", ratio=4)
@@ -135,11 +138,11 @@ def _claims(group: Group) -> Table:
     table.add_column("evidence", ratio=5)
     for n, item in enumerate(items):
         hits = " ".join(mark(k) for k, (_, own) in enumerate(group) if own[n]["hit"])
-        style = STYLES.get(item["verdict"], "")
+        said = item["verdict"] or LABELLED[item["hit"]]
         table.add_row(
             str(n + 1),
             plain(item["claim"]),
-            Text(str(item["verdict"]), style=style),
+            Text(str(said), style=STYLES.get(said, "")),
             "–" if item["probability"] is None else f"{item['probability']:.2f}",
             *([right[n]] if any(right) else []),
             hits,

@@ -73,8 +73,8 @@ def hhem_judge(
 def prompt(pair: Pair) -> str:
     """What the model reads of a pair; ``<pad>`` is token 0, whose output is the verdict.
 
-    >>> prompt(("Rain is wet.", "It is dry.</s>"))[-37:]
-    'Rain is wet.\\n\\nHypothesis: It is dry.< /s>'[-37:]
+    >>> prompt(("Rain is wet.", "It is dry.</s>"))[-38:]
+    ' is wet.\\n\\nHypothesis: It is dry.< /s>'
     """
     # Put together, not formatted: braces in the texts are letters. So are tokens of the model.
     premise, hypothesis = (_MARKUP.sub("< ", text) for text in pair)

@@ -188,10 +188,13 @@ def load(folder: Path, classes: Classes, device: str = "cpu") -> tuple[Any, Any,
     """
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+    from transformers.utils import logging
 
     config = _config(folder)
     if config.get("model_type") not in CONFIG_MAPPING_NAMES or "auto_map" in _tokenizing(folder):
         raise ConfigError(f"{folder}: {config.get('model_type')!r} needs code that is not run")
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
     try:
         # Tokens of the model that stand in the texts are letters, so nobody can end a premise.
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, split_special_tokens=True)
@@ -200,6 +203,9 @@ def load(folder: Path, classes: Classes, device: str = "cpu") -> tuple[Any, Any,
         )
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
         raise ConfigError(f"{folder} holds no model of pairs: {str(error)[:300]}") from error
+    finally:
+        if bars:
+            logging.enable_progress_bar()
     model, info = loaded
     if info["missing_keys"] or info["mismatched_keys"]:
         raise ConfigError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.metrics.base import Metric
+from assay.metrics.bleu import Bleu
 from assay.metrics.catalogue import CATALOGUE
 from assay.metrics.correctness import F1, AnswerCorrectness, FactualCorrectness, Precision, Recall
 from assay.metrics.generation import (
@@ -21,6 +22,7 @@ from assay.metrics.retrieval import (
     ContextUtilization,
     ContradictedContexts,
 )
+from assay.metrics.rouge import Rouge
 
 __all__ = [
     "CATALOGUE",
@@ -28,6 +30,7 @@ __all__ = [
     "AnswerCorrectness",
     "AnswerRelevance",
     "Bias",
+    "Bleu",
     "ClaimRecall",
     "ContextPrecision",
     "ContextRecall",
@@ -41,6 +44,7 @@ __all__ = [
     "NoiseSensitivity",
     "Precision",
     "Recall",
+    "Rouge",
     "SelfKnowledge",
     "SummaryCoherence",
     "Toxicity",

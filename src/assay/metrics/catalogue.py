@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from assay.metrics.base import Metric
+from assay.metrics.bleu import Bleu
 from assay.metrics.correctness import F1, AnswerCorrectness, FactualCorrectness, Precision, Recall
 from assay.metrics.generation import Faithfulness, Hallucination, NoiseSensitivity, SelfKnowledge
 from assay.metrics.response import AnswerRelevance, Bias, SummaryCoherence, Toxicity
@@ -17,6 +18,7 @@ from assay.metrics.retrieval import (
     ContextUtilization,
     ContradictedContexts,
 )
+from assay.metrics.rouge import Rouge
 
 CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
     {
@@ -39,5 +41,7 @@ CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
         "bias": Bias,
         "toxicity": Toxicity,
         "summary_coherence": SummaryCoherence,
+        "rouge": Rouge,
+        "bleu": Bleu,
     }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any, Literal, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from assay.errors import ConfigError, did_you_mean
 from assay.metrics.base import Metric, check_choice
@@ -48,8 +48,9 @@ def load_metric(text: str) -> Metric:
 def _value(name: str, key: str, word: str, hint: Any) -> Any:
     """The typed value of a word."""
     if get_origin(hint) is Literal:
-        check_choice(name, key, word, hint)
-        return word
+        value = next((choice for choice in get_args(hint) if str(choice) == word), word)
+        check_choice(name, key, value, hint)
+        return value
     if hint is bool and word.lower() in ("true", "false"):
         return _WORDS[word.lower()]
     try:

@@ -9,7 +9,7 @@ from assay.metrics.base import NO_CLAIMS, Metric
 from assay.metrics.marked import share_marked
 from assay.needs import Need
 from assay.score import Score
-from assay.traits import Coherence, Labels
+from assay.traits import EMPTY, Coherence, Labels
 from assay.verdicts import Mark, Rating
 
 NO_OPINIONS = "the response utters no opinions"
@@ -96,5 +96,7 @@ class SummaryCoherence(Metric):
 
     def score(self, coherence: Rating) -> Score:
         if coherence.value is None:
-            return Score.undefined(coherence.reason or "the judge gave no rating")
+            if coherence.reason == EMPTY:
+                return Score.undefined(EMPTY)
+            return Score.failed(coherence.reason or "the judge gave no rating", unknown=1)
         return Score(float(coherence.value), stats={"rating": float(coherence.value)})

@@ -188,8 +188,12 @@ class EvaluationDataset:
             writer = csv.DictWriter(file, self.features())
             writer.writeheader()
             for row in self.to_list():
-                writer.writerow({k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)
-                                 for k, v in row.items()})
+                writer.writerow(
+                    {
+                        k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)
+                        for k, v in row.items()
+                    }
+                )
 
     def features(self) -> list[str]:
         """The fields that some sample has, in ragas' order."""
@@ -216,11 +220,6 @@ class EvaluationDataset:
             return EvaluationDataset(self.samples[index], self.backend, self.name)
         return self.samples[index]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EvaluationDataset) and self.samples == other.samples
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"EvaluationDataset(features={self.features()}, len={len(self)})"
 
@@ -228,8 +227,6 @@ class EvaluationDataset:
 def _from_row(row: Mapping[str, Any]) -> SingleTurnSample:
     named = {_V1.get(name, name): value for name, value in row.items()}
     named |= {name: row[name] for name in row if name in _FIELDS}
-    if isinstance(named.get("user_input"), list):
-        raise ValueError("user_input is a list of messages; samples here are single turns")
     return SingleTurnSample(**{name: named[name] for name in named if name in _FIELDS})
 
 

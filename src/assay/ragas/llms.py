@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import warnings
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -20,7 +22,8 @@ class BaseRagasLLM:
     """A judge where ragas has a model.
 
     ``make`` gives the judge for a time limit of one call in seconds (None: the judge's own).
-    With ``closes``, connections are let go whenever nothing is being scored.
+    With ``closes``, connections are let go whenever nothing is being scored. ``under`` is a model
+    whose judge this one's is made of; it keeps its own connections.
     """
 
     def __init__(
@@ -29,8 +32,9 @@ class BaseRagasLLM:
         run_config: RunConfig | None = None,
         *,
         closes: bool = True,
+        under: BaseRagasLLM | None = None,
     ) -> None:
-        self._make, self._closes = make, closes
+        self._make, self._closes, self._under = make, closes, under
         self._timeout = run_config.timeout if run_config else None
         self._judge: Judge | None = None
         self._users = 0
@@ -44,6 +48,8 @@ class BaseRagasLLM:
 
     def set_run_config(self, run_config: RunConfig) -> None:
         """Take the time limit of one call from ``run_config``."""
+        if self._under is not None:
+            self._under.set_run_config(run_config)
         if run_config.timeout != self._timeout:
             self._timeout, self._judge = run_config.timeout, None
 
@@ -52,12 +58,15 @@ class BaseRagasLLM:
         """The judge while something is being scored; its connections belong to one event loop."""
         judge = self.judge
         self._users += 1
-        try:
-            yield judge
-        finally:
-            self._users -= 1
-            if self._closes and not self._users:
-                await judge.aclose()
+        async with AsyncExitStack() as also:
+            if self._under is not None:
+                await also.enter_async_context(self._under.at_work())
+            try:
+                yield judge
+            finally:
+                self._users -= 1
+                if self._closes and not self._users:
+                    await judge.aclose()
 
 
 class LangchainLLMWrapper(BaseRagasLLM):
@@ -71,6 +80,7 @@ class LangchainLLMWrapper(BaseRagasLLM):
         self,
         langchain_llm: Any,
         run_config: RunConfig | None = None,
+        *,
         is_finished_parser: Any = None,
         cache: Any = None,
         bypass_temperature: bool = False,
@@ -88,6 +98,40 @@ class LangchainLLMWrapper(BaseRagasLLM):
 
     def __repr__(self) -> str:
         return f"LangchainLLMWrapper(langchain_llm={type(self.langchain_llm).__name__}(...))"
+
+
+class AsyncClientLLM(BaseRagasLLM):
+    """A model behind the user's asynchronous openai client, in one event loop after the other.
+
+    Connections belong to the event loop that opened them, and every synchronous call has a loop
+    of its own: all but the first get a copy of the client with connections of their own. A client
+    that was made with an ``http_client`` is used in every loop as it is.
+    """
+
+    def __init__(
+        self, model: str, client: Any, options: dict[str, Any], run_config: RunConfig | None
+    ) -> None:
+        super().__init__(partial(_openai, model, client, options), run_config)
+        self._client, self._made = client, partial(_openai, model)
+        self._options = options
+        self._home: asyncio.AbstractEventLoop | None = None
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[Judge]:
+        """The judge, on a client whose connections are of the running loop."""
+        loop = asyncio.get_running_loop()
+        self._home = self._home or loop
+        # Set by the user, it may know a proxy or certificates that a new one would not.
+        theirs = type(getattr(self._client, "_client", None)).__module__.startswith("httpx")
+        if loop is self._home or theirs:
+            async with super().at_work() as judge:
+                yield judge
+            return
+        from openai import DefaultAsyncHttpxClient
+
+        async with DefaultAsyncHttpxClient() as http:
+            client = self._client.copy(http_client=http)
+            yield self._made(client, self._options, self._timeout)
 
 
 def llm_factory(
@@ -122,8 +166,14 @@ def llm_factory(
     kwargs.pop("mode", None)
     run_config = kwargs.pop("run_config", None)
     known = {name: kwargs.pop(name) for name in list(kwargs) if name in _OPTIONS}
-    make = partial(_openai, model, client, {**known, "extra": kwargs})
-    return BaseRagasLLM(make, run_config)
+    options = {**known, "extra": kwargs}
+    if client is not None and _is_async(client):
+        return AsyncClientLLM(model, client, options, run_config)
+    return BaseRagasLLM(partial(_openai, model, client, options), run_config)
+
+
+def _is_async(client: Any) -> bool:
+    return inspect.iscoroutinefunction(inspect.unwrap(client.chat.completions.create))
 
 
 _OPTIONS = ("base_url", "temperature", "seed", "max_tokens", "timeout")

@@ -54,6 +54,7 @@ class GivenJudge:
         self._rows: dict[tuple[Against, str], Row] = {}
         self.sample = _sample(result, lists)
         sample = self.sample
+        self._retrieved = sample.contexts is not None
         self._premises: dict[Against, tuple[str, ...]] = {
             "passage": tuple(context.text for context in sample.contexts or ()),
             "reference": sample.references or (),
@@ -98,7 +99,7 @@ class GivenJudge:
         None for the whole where these claims were not held against these premises.
         """
         if not self._premises[against]:
-            return [[] for _ in claims]
+            return [[] for _ in claims] if against == "passage" and self._retrieved else None
         rows = [self._rows.get((against, claim.text)) for claim in claims]
         if any(row is None for row in rows):
             return None
@@ -135,6 +136,8 @@ class GivenJudge:
         """The claims, those that occur again told apart by a number where labels may differ."""
         if claims is None:
             return None
+        if not isinstance(claims, list | tuple):
+            raise DataError(f"{field} must be a list of claims, not {type(claims).__name__}")
         named = []
         for text in (_claim_text(field, n, claim) for n, claim in enumerate(claims)):
             name, again = text, 1
@@ -172,10 +175,9 @@ def _sample(result: RAGResult, claims: Mapping[str, tuple[Claim, ...] | None]) -
     contexts = None
     if chunks is not None:
         fields = ("retrieved2response", "retrieved2answer")
-        contexts = [
-            Context(worded(chunk.text, *fields) or "", None if chunk.doc_id is None else str(chunk.doc_id))
-            for chunk in chunks
-        ]
+        texts = [worded(chunk.text, *fields) or "" for chunk in chunks]
+        ids = [None if chunk.doc_id is None else str(chunk.doc_id) for chunk in chunks]
+        contexts = [Context(*pair) for pair in zip(texts, ids, strict=True)]
     return Sample(
         result.query,
         worded(result.response, "response2answer"),

@@ -7,12 +7,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from assay.asks import Against
 from assay.errors import ConfigError
 
 FEATURES = ("logit", "content")
+Kind = Literal["passage", "reference", "response", "question"]
+KINDS: tuple[Kind, ...] = ("passage", "reference", "response", "question")
+"""What a claim is held against; under "question", whether a passage answers a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Edition:
     name: str
     max_words: int
     max_tokens: int
-    heads: Mapping[Against, Head]
+    heads: Mapping[Kind, Head]
     measured: tuple[Mapping[str, Any], ...]
     text: str
     """The file itself, for the fingerprint."""
@@ -52,14 +54,14 @@ class Edition:
         try:
             text = path.read_text("utf-8")
             raw = json.loads(text)
-            heads: dict[Against, Head] = {
+            heads: dict[Kind, Head] = {
                 kind: Head(
                     {name: float(raw["heads"][kind][name]) for name in FEATURES},
                     float(raw["heads"][kind]["bias"]),
                     float(raw["heads"][kind]["threshold"]),
                     int(raw["heads"][kind]["question_words"]),
                 )
-                for kind in ("passage", "reference", "response")
+                for kind in KINDS
             }
             return cls(
                 str(raw["name"]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from assay.asks import Ask, Entail, Extract, Skill, T, Usage
+from assay.asks import Ask, Entail, Extract, Label, Skill, T, Usage
 from assay.errors import ConfigError
 from assay.judges.batching import Pair, PairBatcher
 from assay.judges.crossencoder import CrossEncoder
@@ -17,7 +17,7 @@ from assay.judges.embedded.head import Edition, Head
 from assay.judges.evidence import Passage, overlap
 from assay.judges.split import RULES_VERSION, split_claims
 from assay.text import content_words
-from assay.verdicts import Cell, Span, Verdict
+from assay.verdicts import Cell, Mark, Span, Verdict
 
 HERE = Path(__file__).parent
 
@@ -63,7 +63,7 @@ class EmbeddedJudge:
         return Usage(calls=self._pairs.scored)
 
     def can(self, skill: Skill) -> bool:
-        return skill in ("claims", "entail")
+        return skill in ("claims", "entail", "relevant_passage")
 
     async def answer(self, ask: Ask[T]) -> T:
         """Claims, or a row of cells a claim."""
@@ -72,8 +72,11 @@ class EmbeddedJudge:
             return cast("T", tuple(claims))
         if isinstance(ask, Entail):
             return cast("T", await self._entail(ask))
+        if isinstance(ask, Label) and ask.skills == {"relevant_passage"}:
+            return cast("T", await self._relevant(ask))
         raise ConfigError(
-            f"the embedded judge does not answer {type(ask).__name__}; use --judge openai:MODEL"
+            f"the embedded judge does not answer {', '.join(sorted(ask.skills))}; an LLM judge "
+            "does: openai:MODEL or a LangChain model"
         )
 
     async def aclose(self) -> None:
@@ -90,6 +93,18 @@ class EmbeddedJudge:
         cells = [_cell(head, z, one) for z, one in zip(logits, found, strict=True)]
         width = len(ask.premises)
         return tuple(tuple(cells[i * width : (i + 1) * width]) for i in range(len(ask.claims)))
+
+    async def _relevant(self, ask: Label) -> tuple[Mark, ...]:
+        """Whether each passage answers the question: the question is the hypothesis."""
+        head = self._edition.heads["question"]
+        question = as_question(ask.question or "")
+        found = [self._pair(question, self._passage(text), "") for _, text in ask.pairs]
+        logits = await self._pairs.scores([one.pair for one in found])
+        marks = []
+        for z, one in zip(logits, found, strict=True):
+            probability = head.probability(z, one.overlap)
+            marks.append(Mark(probability >= head.threshold, probability))
+        return tuple(marks)
 
     def _prepare(self, ask: Entail, head: Head) -> list[_Prepared]:
         """One a claim and premise, claim by claim."""
