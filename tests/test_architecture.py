@@ -45,7 +45,9 @@ LAYERS: dict[str, int] = {
     "report": 4,
     "api": 4,
     "cli": 5,
-    "doors": 5,
+    "ragas": 5,
+    "ragchecker": 5,
+    "valor": 5,
     "__main__": TOP,
     "": TOP,
 }

@@ -314,6 +314,8 @@ def test_compute_all_keeps_the_rest_where_one_metric_would_raise() -> None:
     failed = {t.value: found[0].value for t, found in metrics.items() if found[0].failed}
     assert set(failed) == {"Hallucination", "ROUGE", "BLEU"}
     assert metrics[MetricType.SummaryCoherence][0].value == 3
+    odd = Evaluator(judge).compute_all(response(), [], ["rouge0"])
+    assert {t.value for t, found in odd.items() if found[0].failed} == {"ROUGE", "BLEU"}
     bare = Evaluator(judge).compute_all(QueryResponse("q", "Rain is wet. Snow is black."))
     assert {t.value for t, found in bare.items() if not found[0].failed} == {
         "AnswerRelevance",

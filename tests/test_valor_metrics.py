@@ -31,6 +31,7 @@ from assay.metrics import (
 )
 from assay.sample import Claim, Sample
 from assay.score import Evidence, Score
+from assay.traits import EMPTY
 from assay.verdicts import Cell, EntailmentMatrix, Mark, Rating, Span, Truth, Verdict
 
 M = EntailmentMatrix.letters
@@ -279,8 +280,9 @@ def test_summary_coherence_is_the_rating(rating: int) -> None:
     assert SummaryCoherence.low <= float(rating) <= SummaryCoherence.high
 
 
-def test_no_rating_is_undefined_with_its_reason() -> None:
-    assert SummaryCoherence().score(Rating(None, "empty")) == Score.undefined("empty")
+def test_no_rating_has_failed_but_for_an_empty_response() -> None:
+    assert SummaryCoherence().score(Rating(None, EMPTY)) == Score.undefined(EMPTY)
+    assert SummaryCoherence().score(Rating(None, "refused")) == Score.failed("refused", 1)
     assert SummaryCoherence().score(Rating(None)).reason == "the judge gave no rating"
 
 
@@ -447,7 +449,6 @@ def test_a_summary_is_of_the_question_where_there_are_no_contexts() -> None:
     ("name", "lacks"),
     [
         ("contradicted_contexts", "contradict"),
-        ("context_relevance", "relevant_passage"),
         ("answer_relevance", "relevant_statement"),
         ("bias", "biased, opinions"),
         ("toxicity", "opinions, toxic"),
@@ -462,6 +463,6 @@ def test_a_judge_that_cannot_is_refused_before_it_is_asked(name: str, lacks: str
 
 
 def test_the_embedded_judge_does_for_the_rest() -> None:
-    names = ["answer_correctness", "factual_correctness", "context_recall(joined=true)"]
+    names = ["answer_correctness", "context_relevance", "context_recall(joined=true)"]
     run = assay.evaluate([sample()], names, EmbeddedJudge())
     assert all(score.status == "ok" for score in run.rows[0].scores.values())

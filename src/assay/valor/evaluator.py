@@ -194,7 +194,7 @@ class Evaluator:
         for type_, compute in plain.items():
             try:
                 out[type_] = compute()
-            except ValueError as error:
+            except (ValueError, ConfigError) as error:
                 out[type_] = [Metric(type_, as_error(error), {})]
         return out
 
