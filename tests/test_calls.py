@@ -82,7 +82,7 @@ def test_command_line_over_an_endpoint(tmp_path: Path, monkeypatch: pytest.Monke
         code = run(["score", str(data), "-m", "faithfulness", "-j", "openai:fake", "-o", str(out)])
         assert code == 0
         assert server.calls == 3 * 3
-    provenance = json.loads((tmp_path / "out.run.json").read_text("utf-8"))
+    provenance = json.loads((tmp_path / "out.jsonl.run.json").read_text("utf-8"))
     assert provenance["usage"]["calls"] == 9
     assert provenance["usage"]["prompt_tokens"] > 0
 

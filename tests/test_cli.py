@@ -57,7 +57,7 @@ def test_score_writes_the_documented_row(
     shown = capsys.readouterr()
     assert "faithfulness" in shown.out
     assert "question -> question" in shown.err
-    assert json.loads((tmp_path / "out.run.json").read_text())["judge"] == "embedded"
+    assert json.loads((tmp_path / "out.jsonl.run.json").read_text())["judge"] == "embedded"
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -128,8 +128,8 @@ def test_explain_shows_claims_verdicts_and_evidence(
     run(["score", data, "-m", "faithfulness,recall", "-o", str(out), "-q"])
     assert run(["explain", str(out), "--id", "a"]) == 0
     said = capsys.readouterr().out
-    assert "claims against the contexts; counts for a faithfulness" in said
-    assert "claims against the response; counts for a recall" in said
+    assert "response claims against the contexts; counts for a faithfulness" in said
+    assert "reference claims against the response; counts for a recall" in said
     assert "entailed" in said
     assert "context 0: " in said
 

@@ -108,6 +108,7 @@ class ProviderError(Exception):
     ("status", "error", "calls"),
     [
         (401, JudgeUnusable, 1),
+        (402, JudgeUnusable, 1),
         (404, JudgeUnusable, 1),
         (400, JudgeRejected, 1),
         (429, JudgeUnavailable, 2),
@@ -126,6 +127,37 @@ async def test_a_providers_exceptions_are_ours(
         await judge.answer(Entail(("A.",), ("A.",)))
     assert judge.usage.calls == calls
     assert "sk-very-secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("status", "says"), [(401, "key"), (402, "pay"), (404, "name and URL")])
+async def test_the_advice_fits_the_status(status: int, says: str) -> None:
+    def fail(reply: AIMessage) -> AIMessage:
+        raise ProviderError(status)
+
+    with pytest.raises(JudgeUnusable, match=says):
+        await ask_with(fail)
+
+
+async def test_connections_of_an_earlier_loop_are_used_up() -> None:
+    calls = []
+
+    def stale(reply: AIMessage) -> AIMessage:
+        calls.append(1)
+        if len(calls) <= 20:
+            raise RuntimeError("Event loop is closed")
+        return reply
+
+    judge = langchain_judge(OracleModel(change=stale), backoff=NOW)
+    cells = await judge.answer(Entail(("A.",), ("A.",)))
+    assert (letters(cells), judge.usage.retries) == ("e", 0)
+
+
+async def test_a_model_that_only_knows_an_earlier_loop_is_unavailable() -> None:
+    def stale(reply: AIMessage) -> AIMessage:
+        raise ProviderError from RuntimeError("<Queue> is bound to a different event loop")
+
+    with pytest.raises(JudgeUnavailable, match="an event loop that has ended: make a new model"):
+        await ask_with(stale)
 
 
 @pytest.mark.parametrize(

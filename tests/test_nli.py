@@ -60,7 +60,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for weight in model.parameters():
             weight.add_(torch.randn_like(weight) * 0.1)
         # Every class is the likeliest of some pairs: logits vary about nought.
-        model.classifier.weight.mul_(20)
+        model.classifier.weight.mul_(400)
         inputs = tokenizer(*map(list, zip(*PAIRS, strict=True)), padding=True, return_tensors="pt")
         model.classifier.bias.sub_(model.eval()(**inputs).logits.mean(0))
     model.save_pretrained(folder, safe_serialization=True)

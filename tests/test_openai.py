@@ -112,6 +112,26 @@ async def test_no_error_repeats_the_key(monkeypatch: pytest.MonkeyPatch, fault: 
     assert KEY not in judge.fingerprint + repr(judge) + str(judge.usage)
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(body="<html>" + "x" * 60 + KEY),
+        Fault(503, body="<html>" + "<p>" * 550 + "x" * 280 + KEY),
+        Fault(503, body="<html>" + "<p>" * 661 + "x" + KEY),
+        Fault(message={"content": None, "refusal": f"I will not: {KEY}"}),
+        Fault(message={"content": None, "refusal": "x" * 190 + KEY}),
+    ],
+)
+async def test_no_error_repeats_a_part_of_the_key(
+    monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    async with FakeOpenAI(faults=[fault] * 5) as server:
+        with pytest.raises(JudgeError) as failed:
+            await cell(openai_judge("fake", base_url=server.url, backoff=NOW))
+    assert KEY[:6] not in words(failed.value)
+
+
 async def test_openai_itself_is_not_asked_without_a_key() -> None:
     with pytest.raises(JudgeUnusable, match="OPENAI_API_KEY is not set"):
         await cell(openai_judge("gpt-4o-mini"))
@@ -216,6 +236,74 @@ async def test_any_other_bad_request_is_rejected() -> None:
         with pytest.raises(JudgeRejected, match="too long"):
             await cell(openai_judge("fake", base_url=server.url))
         assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "invalid value; input={'text': 'the seed, the temperature, the grammar of Latin'}",
+        "Content invalid: 'claim: the seed of the plant'",
+        'Content invalid: "claim: the king\'s seed of a json_object" was flagged',
+        "Content invalid: 'claim: a guided tour of response_format",
+        "Content invalid: “the seed of a plant”",
+        "The text is not allowed. " + "It was refused. " * 30 + "seed, json_schema",
+        "the text on the grammar of Latin was flagged",
+    ],
+)
+async def test_a_refusal_that_repeats_the_text_gives_nothing_up(said: str) -> None:
+    async with FakeOpenAI(faults=[servers.status(400, said)]) as server:
+        judge = openai_judge("fake", base_url=server.url)
+        with pytest.raises(JudgeRejected):
+            await cell(judge)
+        assert await cell(judge) == "entailed"
+        first, second = server.bodies
+    assert set(first) == set(second)
+    assert first["response_format"] == second["response_format"]
+    assert judge.usage.notes == []
+
+
+async def test_a_message_that_is_refused_is_no_parameter_of_ours() -> None:
+    error = {"message": "unsupported text: seed", "param": "messages[1].content"}
+    async with FakeOpenAI(faults=[Fault(400, error=error)]) as server:
+        with pytest.raises(JudgeRejected):
+            await cell(openai_judge("fake", base_url=server.url))
+        assert server.calls == 1
+
+
+@pytest.mark.parametrize("name", ["seed", "temperature", "response_format"])
+async def test_what_has_served_once_is_not_given_up(name: str) -> None:
+    faults = [None, servers.status(400, f"{name} is not supported here")]
+    async with FakeOpenAI(faults=faults) as server:
+        judge = openai_judge("fake", base_url=server.url)
+        assert await cell(judge) == "entailed"
+        with pytest.raises(JudgeRejected):
+            await cell(judge)
+        assert await cell(judge) == "entailed"
+        assert all(name in body for body in server.bodies)
+    assert judge.usage.notes == []
+
+
+async def test_a_limit_may_be_too_large_for_a_later_request() -> None:
+    late = servers.status(400, "max_tokens is too large: 4096 > context")
+    async with FakeOpenAI(faults=[None, late]) as server:
+        judge = openai_judge("fake", base_url=server.url)
+        assert await cell(judge) == await cell(judge) == "entailed"
+        assert ["max_tokens" in body for body in server.bodies] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'litellm: OpenAIException - {"error": {"message": "Unsupported: \'seed\' is not known"}}',
+        "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Not allowed', 'input': 0}]",
+        "This model doesn't support 'seed' and can't use it.",
+    ],
+)
+async def test_a_quoted_refusal_is_one(said: str) -> None:
+    async with FakeOpenAI(faults=[servers.status(400, said)]) as server:
+        assert await cell(openai_judge("fake", base_url=server.url)) == "entailed"
+        first, second = server.bodies
+    assert set(first) - set(second) == {"seed"}
 
 
 async def test_what_the_user_adds_is_sent_and_not_negotiated() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import openai
 import pytest
 
+import assay
 import servers
 from assay.asks import Entail, Extract
-from assay.errors import JudgeError, JudgeUnusable, MalformedAnswer
+from assay.errors import JudgeError, JudgeUnavailable, JudgeUnusable, MalformedAnswer
 from assay.judges.complete import Completion, Schema
 from assay.judges.llm import LLMJudge
 from assay.judges.openai import OpenAIComplete, openai_judge
@@ -159,3 +160,147 @@ async def test_a_completion_is_counted() -> None:
     with pytest.raises(MalformedAnswer):
         async with FakeOpenAI(faults=[servers.EMPTY] * 5) as broken:
             await cell(openai_judge("fake", base_url=broken.url, backoff=NOW))
+
+
+# --- one asynchronous client, several event loops ---------------------------------------------
+
+SAMPLES = [
+    {"id": str(n), "question": "q", "answer": f"Rain {n} falls.", "contexts": [f"Rain {n} falls."]}
+    for n in range(5)
+]
+
+
+def scored(judge: LLMJudge) -> list[float | None]:
+    run = assay.evaluate(SAMPLES, ["faithfulness"], judge)
+    return [row.scores["faithfulness"].value for row in run.rows]
+
+
+def test_an_asynchronous_client_serves_every_evaluation() -> None:
+    with FakeOpenAI(key=KEY, latency=0.01).in_thread() as server:
+        client = openai.AsyncOpenAI(
+            base_url=server.url, api_key=KEY, default_headers={"X-Team": "blue"}
+        )
+        judge = openai_judge("fake", client=client, backoff=NOW)
+        assert scored(judge) == scored(judge) == scored(judge) == [1.0] * 5
+        assert judge.usage.retries == 0
+        assert all(headers["x-team"] == "blue" for _, headers in server.requests)
+        assert not client.is_closed()
+
+
+def test_the_settings_of_the_users_http_client_are_kept() -> None:
+    seen: list[str] = []
+
+    async def note(request: Any) -> None:
+        seen.append(request.headers["x-http"])
+
+    with FakeOpenAI().in_thread() as server:
+        http = openai.DefaultAsyncHttpxClient(
+            proxy=server.url.removesuffix("/v1"),
+            headers={"X-Http": "mine"},
+            event_hooks={"request": [note]},
+        )
+        # only the proxy can reach this host
+        client = openai.AsyncOpenAI(
+            base_url="http://nowhere.invalid/v1", api_key=KEY, http_client=http
+        )
+        judge = openai_judge("fake", client=client, backoff=Backoff(attempts=1))
+        assert scored(judge) == scored(judge) == [1.0] * 5
+        assert len(seen) == server.calls == 20
+        assert not http.is_closed
+        asyncio.run(http.aclose())
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_asynchronous_client_s_judge_that_was_not_closed_works_in_the_next_loop() -> None:
+    with FakeOpenAI().in_thread() as server:
+        client = openai.AsyncOpenAI(base_url=server.url, api_key=KEY)
+        judge = openai_judge("fake", client=client, backoff=NOW)
+        messages: Any = [{"role": "user", "content": 'nonce ab\n{"text": "A."}'}]
+
+        async def of_the_user() -> None:
+            await client.chat.completions.create(model="fake", messages=messages)
+
+        async def once() -> str:
+            return (await judge.answer(ASK))[0][0].verdict.value
+
+        asyncio.run(of_the_user())
+        assert [asyncio.run(once()) for _ in range(3)] == ["entailed"] * 3
+        assert asyncio.run(cell(judge)) == "entailed"
+        assert judge.usage.retries == 0
+        gc.collect()
+
+
+class Stale:
+    """A client of no known kind whose first calls meet connections of an earlier loop."""
+
+    base_url = "http://host/v1"
+
+    def __init__(self, stale: int, error: str = "Event loop is closed") -> None:
+        self.stale, self.error, self.calls = stale, error, 0
+        self.chat = self.completions = self
+
+    async def create(self, **body: Any) -> Any:
+        self.calls += 1
+        if self.calls <= self.stale:
+            raise RuntimeError(self.error)
+        reply = FakeOpenAI()._completion(body, servers.Fault())
+        return {**reply, "model": "fake"}
+
+
+async def test_connections_of_an_earlier_loop_are_used_up() -> None:
+    client = Stale(30)
+    judge = openai_judge("fake", client=client, backoff=NOW)
+    assert await cell(judge) == "entailed"
+    assert (client.calls, judge.usage.calls, judge.usage.retries) == (31, 1, 0)
+
+
+async def test_a_client_that_only_knows_an_earlier_loop_is_unavailable() -> None:
+    judge = openai_judge("fake", client=Stale(10**6), backoff=NOW)
+    with pytest.raises(JudgeUnavailable, match="an event loop that has ended: use a new client"):
+        await cell(judge)
+    judge = openai_judge("fake", client=Stale(9, f"closed {KEY[:3]}"), backoff=NOW)
+    with pytest.raises(JudgeUnavailable, match="the client failed"):
+        await cell(judge)
+
+
+# --- what errors and results say of a client --------------------------------------------------
+
+
+async def test_a_password_in_the_client_s_url_is_told_to_nobody(client_kind: Any) -> None:
+    faults = [servers.status(404, "no /v1 for us:hunter22"), servers.hang(5)]
+    async with FakeOpenAI(faults=faults) as server:
+        client = client_kind(server.url.replace("//", "//us:hunter22@") + "/?token=hunter22")
+        once = Backoff(attempts=1)
+        judge = openai_judge("fake", client=client, timeout=0.2, backoff=once)
+        errors = []
+        for _ in range(2):
+            with pytest.raises(JudgeError) as failed:
+                await cell(judge)
+            errors.append(words(failed.value))
+        await closed(client)
+    gone = client_kind(server.url.replace("//", "//us:hunter22@"))
+    parts = ClientComplete(gone, "m").parts
+    with pytest.raises(JudgeError, match="cannot reach") as failed:
+        await cell(openai_judge("fake", client=gone, backoff=once))
+    await closed(gone)
+    assert parts["base_url"] == server.url
+    assert "hunter22" not in "".join(errors) + words(failed.value) + str(parts)
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (401, "check the key"),
+        (402, "the account cannot pay"),
+        (403, "check the key"),
+        (404, "are the model's name and the client's base_url right"),
+        (405, "OpenAI-compatible"),
+    ],
+)
+async def test_the_advice_fits_the_status(code: int, advice: str, client_kind: Any) -> None:
+    async with FakeOpenAI(faults=[servers.status(code)]) as server:
+        client = client_kind(server.url)
+        with pytest.raises(JudgeUnusable, match=advice):
+            await cell(openai_judge("fake", client=client))
+        await closed(client)

@@ -98,6 +98,9 @@ async def test_a_fault_that_does_not_pass_is_an_error(fault: Fault, naps: Naps) 
         ({"Retry_After": "-3"}, 0.25, 0.5),
         ({"Retry_After": "nan"}, 0.25, 0.5),
         ({"Retry_After": "200"}, 199, 211),
+        ({"Retry_After": "0"}, 0.25, 0.5),
+        ({"retry_after_ms": "1"}, 0.25, 0.5),
+        ({"Retry_After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 0.25, 0.5),
     ],
 )
 async def test_a_wait_that_is_asked_for_is_kept(
@@ -156,6 +159,23 @@ async def test_a_refusal_is_not_repeated(code: int, error: type[JudgeError], nap
         with pytest.raises(error, match=f"HTTP {code}"):
             await cell(judge(server, naps))
         assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (401, "check the key"),
+        (402, "the account cannot pay"),
+        (403, "check the key"),
+        (404, "is the model's name right"),
+        (405, "OpenAI-compatible"),
+        (308, "the base URL that it moved to"),
+    ],
+)
+async def test_the_advice_fits_the_status(code: int, advice: str, naps: Naps) -> None:
+    async with FakeOpenAI(faults=[Fault(code, body="no")]) as server:
+        with pytest.raises(JudgeUnusable, match=advice):
+            await cell(judge(server, naps))
 
 
 async def test_an_endpoint_that_is_down_says_what_to_do(naps: Naps) -> None:

@@ -50,7 +50,7 @@ def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout
     assert (tmp_path / "out.jsonl").is_file()
-    assert (tmp_path / "out.run.json").is_file()
+    assert (tmp_path / "out.jsonl.run.json").is_file()
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)#:]+)\)", README))

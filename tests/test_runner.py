@@ -252,7 +252,7 @@ async def test_samples_are_drawn_as_they_are_needed() -> None:
     for taken in range(1, 41):
         await anext(stream)
         ahead.append(drawn - taken)
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert max(ahead) <= 4 * 3
     assert nothing_is_left()
 
@@ -296,7 +296,7 @@ async def test_leaving_early_leaves_no_task() -> None:
     judge = TroubledJudge(delay=lambda: 0.001)
     stream = score_samples(map(sample, range(50)), FAITHFULNESS, judge, concurrency=4)
     assert (await anext(stream)).sample.id == "0"
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert nothing_is_left()
     assert judge.now == 0
 

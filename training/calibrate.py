@@ -134,6 +134,10 @@ def fit(x: np.ndarray, y: np.ndarray, sets: np.ndarray, used: list[int]) -> Logi
     return LogisticRegression(C=10.0, max_iter=1000).fit(x[:, used], y, sample_weight=weight)
 
 
+def log_odds(p: float) -> float:
+    return float(np.log(p / (1 - p)))
+
+
 def best_threshold(p: np.ndarray, y: np.ndarray, sets: np.ndarray) -> float:
     """The threshold of the best mean balanced accuracy; flat tops give their middle."""
     grid = np.arange(0.30, 0.701, 0.01)
@@ -173,10 +177,11 @@ def main() -> None:
         for name, weight in zip(USED[kind], model.coef_[0], strict=True):
             weights[name] = round(float(weight), 4)
         p = model.predict_proba(x[mine][:, used])[:, 1]
+        threshold = best_threshold(p, y[mine], sets[mine])
         heads[kind] = {
             **{name: weights[name] for name in FEATURES},
-            "bias": round(float(model.intercept_[0]), 4),
-            "threshold": best_threshold(p, y[mine], sets[mine]),
+            # Shifted so that a probability of 1/2 is the best threshold.
+            "bias": round(float(model.intercept_[0] - log_odds(threshold)), 4),
             "question_words": QUESTION_WORDS[kind],
         }
         print(kind, heads[kind])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.asks import Judge, Usage
-from assay.errors import ConfigError, MissingField, did_you_mean
-from assay.metrics import Metric, load_metric
+from assay.errors import ConfigError, MissingField
+from assay.judges.named import open_judge
+from assay.metrics import Metric, load_metric, split_names
 from assay.run import Run
 from assay.runner import closure, score_samples
 from assay.sample import Sample
@@ -24,41 +24,6 @@ from assay.version import __version__
 T = TypeVar("T")
 Samples = str | Path | Iterable[Sample | Mapping[str, Any]]
 Metrics = str | Metric | Sequence[str | Metric]
-DEFAULT_JUDGE = "embedded"
-JUDGES: Mapping[str, str] = {
-    "embedded": "offline; a small entailment model inside the package",
-    "openai:MODEL": "any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)",
-    "langchain": "a LangChain chat model object; from Python: assay.langchain(model)",
-    "scripted": "says what it is told to; for tests; from Python: assay.ScriptedJudge(...)",
-}
-
-
-def open_judge(judge: str | Judge | None = None, *, packed: bool = False) -> Judge:
-    """The judge of a name: "embedded", "openai:MODEL"; a judge object is handed through.
-
-    None is the environment variable ASSAY_JUDGE or, where that is unset, "embedded". ``packed``:
-    a judge that is called over a network gets all premises of an ask in one call. Raises
-    ConfigError for a name that is not known.
-    """
-    if judge is None:
-        judge = os.environ.get("ASSAY_JUDGE") or DEFAULT_JUDGE
-    if not isinstance(judge, str):
-        return judge
-    kind, _, model = judge.partition(":")
-    if kind == "embedded" and not model:
-        from assay.judges.embedded import EmbeddedJudge
-
-        return EmbeddedJudge()
-    if kind == "openai":
-        from assay.judges.openai import openai_judge
-
-        if not model:
-            raise ConfigError("which model? write openai:MODEL, e.g. openai:gpt-4o-mini")
-        return openai_judge(model, packed=packed)
-    if kind in ("langchain", "scripted"):
-        raise ConfigError(f"judge {kind!r} needs an object: {JUDGES[kind]}")
-    known = [name.partition(":")[0] for name in JUDGES]
-    raise ConfigError(f"unknown judge {judge!r}; {did_you_mean(kind, known)}")
 
 
 def openai(model: str, **options: Any) -> Judge:
@@ -97,7 +62,9 @@ def load(source: Any, *, columns: Mapping[str, str] | None = None) -> list[Sampl
 
 def open_metrics(metrics: Metrics) -> dict[str, Metric]:
     """Metrics by the name they were asked for; raises ConfigError if unknown or given twice."""
-    listed = [metrics] if isinstance(metrics, str | Metric) else _listed(metrics)
+    if isinstance(metrics, str):
+        metrics = split_names(metrics)
+    listed = [metrics] if isinstance(metrics, Metric) else _listed(metrics)
     out: dict[str, Metric] = {}
     for asked in listed:
         if isinstance(asked, Metric):
@@ -145,11 +112,12 @@ async def evaluate_async(
     metrics: Metrics,
     judge: str | Judge | None = None,
     *,
+    columns: Mapping[str, str] | None = None,
     concurrency: int = 32,
 ) -> Run:
     """Score samples by metrics: `evaluate` for code that runs in an event loop."""
     chosen, answerer = open_metrics(metrics), open_judge(judge)
-    known = load(samples)
+    known = load(samples, columns=columns)
     check_skills(chosen, known, answerer)
     before = copy(answerer.usage)
     clock, started = time.perf_counter(), datetime.now(UTC)
@@ -170,14 +138,15 @@ def evaluate(
     metrics: Metrics,
     judge: str | Judge | None = None,
     *,
+    columns: Mapping[str, str] | None = None,
     concurrency: int = 32,
 ) -> Run:
     """Score samples by metrics.
 
     ``samples``: a file, a DataFrame or dataset, or an iterable of `Sample` or mappings.
     ``metrics``: names with parameters or `Metric` objects; scores are kept under the names as
-    given. ``judge``: a name (see `open_judge`) or a judge object. At most ``concurrency``
-    samples are in work at once. Works inside a running event loop, too.
+    given. ``judge``: a name (see `open_judge`) or a judge object. ``columns`` is that of `load`.
+    At most ``concurrency`` samples are in work at once. Works inside a running event loop, too.
 
     Raises ConfigError, DataError, and JudgeUnusable; troubles of single samples are in their
     scores.
@@ -186,7 +155,9 @@ def evaluate(
 
     async def work() -> Run:
         try:
-            return await evaluate_async(samples, metrics, answerer, concurrency=concurrency)
+            return await evaluate_async(
+                samples, metrics, answerer, columns=columns, concurrency=concurrency
+            )
         finally:
             # The loop ends here, and connections with it; a judge opens others when used again.
             await answerer.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from assay.sample import Claim, Sample
@@ -25,7 +26,12 @@ class Row:
     @property
     def failed(self) -> bool:
         """Whether any score failed (an undefined score is no failure)."""
-        return any(score.status == "failed" for score in self.scores.values())
+        return bool(self.failure)
+
+    @property
+    def failure(self) -> str:
+        """The reason of the first failed score; empty if none failed."""
+        return next((s.reason or "?" for s in self.scores.values() if s.status == "failed"), "")
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form, one line of the output file."""
@@ -39,7 +45,7 @@ class Row:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """All rows of one evaluation, with provenance.
 
@@ -66,6 +72,22 @@ class Run:
         """The number of samples with a failed score."""
         return sum(row.failed for row in self.rows)
 
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {_shown(self[name].mean)}" for name in self.metrics)
+        return f"<Run of {len(self)} samples: {means}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the rows to a .jsonl, .csv or .parquet file, as ``assay score -o`` does.
+
+        Raises ConfigError for another ending and DataError when the disk refuses.
+        """
+        from assay.store import RowFile, write_provenance
+
+        with RowFile(Path(path), self.metrics) as file:
+            for row in self.rows:
+                file.write(row)
+        write_provenance(Path(path), self.provenance)
+
     def to_pandas(self) -> Any:
         """A DataFrame: id, question, response and a column a metric (missing: not scored)."""
         from assay.errors import MissingExtra
@@ -84,3 +106,7 @@ class Run:
             for row in self.rows
         ]
         return pd.DataFrame(rows, columns=["id", "question", "response", *self.metrics])
+
+
+def _shown(mean: float | None) -> str:
+    return "–" if mean is None else f"{mean:.3f}"

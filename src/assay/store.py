@@ -41,6 +41,7 @@ class RowFile:
         self.path = path
         self.partial = path.with_name(path.name + ".partial")
         self.metrics = tuple(metrics)
+        self.rows = 0
         self._writer: Writer | None = None
 
     def __enter__(self) -> RowFile:
@@ -58,6 +59,7 @@ class RowFile:
             raise ConfigError("the output file is not open")
         try:
             self._writer.write(row)
+            self.rows += 1
         except OSError as error:
             raise self._refused(error) from error
 
@@ -73,20 +75,24 @@ class RowFile:
             self._writer.close()
             if kind is None:
                 self.partial.replace(self.path)
+            elif not self.rows:
+                self.partial.unlink(missing_ok=True)
         except OSError as refused:
             if kind is None:
                 raise self._refused(refused) from refused
 
     def _refused(self, error: OSError) -> DataError:
+        kept = f"{self.rows} rows are in {self.partial.name}; " if self.rows else ""
         return DataError(
-            f"cannot write {self.path}: {error.strerror or error}; rows so far are in "
-            f"{self.partial.name}. Make room or give another -o, and run again"
+            f"cannot write {self.path}: {error.strerror or error}; {kept}make room or give "
+            "another -o, and run again"
         )
 
 
 class _Jsonl:
     def __init__(self, path: Path, metrics: Sequence[str]) -> None:
-        self._file: IO[str] = path.open("w", encoding="utf-8")
+        # A line at a time: what was paid for survives a kill.
+        self._file: IO[str] = path.open("w", encoding="utf-8", buffering=1)
 
     def write(self, row: Row) -> None:
         self._file.write(to_json(row.as_dict()) + "\n")
@@ -181,6 +187,20 @@ def _safe_cell(value: Any) -> Any:
         value = value.replace("\0", "")
         return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
     return value
+
+
+def provenance_path(path: Path) -> Path:
+    """Where the provenance of an output file is: beside it."""
+    return path.with_name(path.name + ".run.json")
+
+
+def write_provenance(path: Path, provenance: Mapping[str, Any]) -> None:
+    """Write what produced an output file beside it; raises DataError when the disk refuses."""
+    beside = provenance_path(path)
+    try:
+        beside.write_text(to_json(dict(provenance)) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write {beside}: {error.strerror or error}") from error
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:

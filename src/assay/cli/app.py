@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.tables import plain
 from assay.errors import AssayError
 from assay.version import __version__
 
@@ -20,13 +21,16 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
 JudgeName = Annotated[
     str | None,
     typer.Option(
         "--judge",
         "-j",
-        help="embedded (default, offline) or openai:MODEL; the variable ASSAY_JUDGE sets another "
-        "default. 'assay judges' lists them.",
+        help="embedded (default, offline), openai:MODEL, hhem or nli:MODEL; the variable "
+        "ASSAY_JUDGE sets another default. 'assay judges' lists them.",
     ),
 ]
 
@@ -40,13 +44,15 @@ def run(arguments: list[str]) -> int:
     """The exit code of a command line; deliberate errors become one line on stderr."""
     try:
         code = app(arguments, standalone_mode=False)
+        if code == INTERRUPTED:  # the command-line library makes an exit code of an interrupt
+            raise KeyboardInterrupt  # noqa: TRY301
         return code if isinstance(code, int) else 0
     except AssayError as error:
-        print(f"assay: {error}", file=sys.stderr)
+        print(f"assay: {plain(error)}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, typer.Abort):
-        print("assay: stopped", file=sys.stderr)
-        return 130
+        print("assay: stopped; rows so far, if any, are in the .partial file", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; nothing more can be said to it.
         sys.stderr.close()

@@ -57,7 +57,7 @@ def demo(judge_name: str | None) -> int:
     seconds = time.perf_counter() - start
     screen = console()
     screen.print(summary_table(run, open_metrics(METRICS), {name: gold[name] for name in METRICS}))
-    chosen = max(run, key=_telling)
+    chosen = max(zip(run, gold, strict=True), key=_telling)[0]
     screen.rule("one sample explained", align="left")
     show(screen, chosen.as_dict())
     screen.rule("agreement", align="left")
@@ -72,10 +72,12 @@ def demo(judge_name: str | None) -> int:
     return 2 if run.failed else 0
 
 
-def _telling(row: Row) -> tuple[float, int]:
-    """How much a sample shows: claims that noise put there, beside others that are right."""
+def _telling(pair: tuple[Row, Row]) -> tuple[int, float]:
+    """How much a sample shows: most metrics as in gold, and claims that noise put there."""
+    row, gold = pair
     misled = sum(row.scores[name].value or 0.0 for name in NOISE)
-    return min(misled, 0.5), len(row.claims.get("response", ()))
+    alike = sum(row.scores[name].value == gold.scores[name].value for name in METRICS)
+    return alike if misled else 0, min(misled, 0.5)
 
 
 def sample_of(row: dict[str, Any], *, gold_claims: bool = False) -> Sample:
@@ -115,7 +117,8 @@ class Agreement:
         ) / 2
         unknown = f"; {self.unknown} unanswered" if self.unknown else ""
         return (
-            f"{judge} agrees with {same} of {cells} gold verdicts ({same / max(1, cells):.0%}): "
+            f"on the gold claims {judge} agrees with {same} of {cells} gold verdicts "
+            f"({same / max(1, cells):.0%}): "
             f"it finds {self.entailed_found} of {self.entailed} entailments and "
             f"{self.others_found} of {self.others} others (balanced accuracy {balanced:.2f})"
             f"{unknown}"
@@ -146,7 +149,7 @@ async def _work(
             async with aclosing(stream):
                 async for row in stream:
                     scored.append(row)
-                    progress.step(failed=row.failed)
+                    progress.step(failure=row.failure)
         found = await asyncio.gather(*(_judged(raw, judge) for raw in rows))
     finally:
         await judge.aclose()

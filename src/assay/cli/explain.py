@@ -32,7 +32,7 @@ TITLES = {
 
 def explain(path: Path, sample_id: str | None, metric: str | None) -> int:
     """Print one sample of an output file (the first, if no id is given)."""
-    if path.suffix != ".jsonl":
+    if not {".jsonl", ".partial"} & {path.suffix}:
         raise ConfigError(f"{path.name} holds no claims; explain reads the .jsonl of 'assay score'")
     row = _find(read_rows(path), path, sample_id)
     if metric is not None and metric not in row["scores"]:
@@ -78,12 +78,10 @@ def show(screen: Console, row: Mapping[str, Any], metric: str | None = None) -> 
     scores = {k: v for k, v in row["scores"].items() if metric in (None, k)}
     screen.print()
     screen.print(_scores(scores))
-    seen: set[tuple[Any, ...]] = set()
-    # Small tables first: f1 repeats the claims of precision and recall.
-    for key, group in sorted(_groups(scores).items(), key=lambda one: len(one[0])):
-        if not seen.issuperset(key):
-            seen.update(key)
-            screen.print(_claims(group))
+    response = {claim["text"] for claim in row.get("claims", {}).get("response", [])}
+    for group in _groups(scores).values():
+        of = "response" if {item["claim"] for item in group[0][1]} <= response else "reference"
+        screen.print(_claims(group, of))
 
 
 def _scores(scores: Mapping[str, Any]) -> Table:
@@ -107,17 +105,21 @@ Group = list[tuple[str, list[dict[str, Any]]]]
 
 
 def _groups(scores: Mapping[str, Any]) -> dict[tuple[Any, ...], Group]:
-    """Metrics whose items are the same claims with the same verdicts, in one table."""
+    """Metrics whose items are the same claims with the same verdicts, in one table.
+
+    Items of a metric that are held against different kinds of source come apart.
+    """
+    said = ("against", "claim", "verdict", "label", "probability")
     groups: dict[tuple[Any, ...], Group] = {}
     for name, score in scores.items():
-        if items := score["items"]:
-            said = ("against", "claim", "verdict", "label", "probability")
-            key = tuple(tuple(item.get(name) for name in said) for item in items)
+        for against in dict.fromkeys(item["against"] for item in score["items"]):
+            items = [item for item in score["items"] if item["against"] == against]
+            key = tuple(tuple(item.get(field) for field in said) for item in items)
             groups.setdefault(key, []).append((name, items))
     return groups
 
 
-def _claims(group: Group) -> Table:
+def _claims(group: Group, of: str) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -125,7 +127,8 @@ def _claims(group: Group) -> Table:
     items = group[0][1]
     legend = ", ".join(f"{mark(n)} {name}" for n, (name, _) in enumerate(group))
     against = items[0]["against"]
-    title = f"{f'claims {TITLES[against]}' if against else 'labelled texts'}; counts for {legend}"
+    about = f"{of} claims {TITLES[against]}" if against else "labelled texts"
+    title = f"{about}; counts for {legend}"
     table = Table(box=box.ROUNDED, title=plain(title), title_justify="left", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column("claim", ratio=4)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from assay.api import JUDGES
 from assay.cli.tables import console, plain
 from assay.errors import MissingField
+from assay.judges.named import JUDGES
 from assay.metrics import CATALOGUE, Metric
 from assay.runner import closure
 from assay.sample import Sample

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from assay.cli.tables import plain
+
 EVERY = 10.0
 """Seconds between lines where there is no terminal."""
 
@@ -49,10 +51,12 @@ class Progress:
             self._task = self._bar.add_task("scoring", total=self._total, rate="")
         return self
 
-    def step(self, *, failed: bool) -> None:
-        """One more row is done."""
+    def step(self, *, failure: str = "") -> None:
+        """One more row is done; the first ``failure`` is told at once, not at the end."""
         self._done += 1
-        self._failed += failed
+        if failure and not self._failed and not self._quiet:
+            self._tell(f"first failure: {failure}")
+        self._failed += bool(failure)
         now = time.monotonic()
         rate = self._done / max(now - self._start, 1e-9)
         trouble = f", {self._failed} failed" if self._failed else ""
@@ -61,11 +65,14 @@ class Progress:
         elif not self._quiet and now - self._said >= EVERY:
             self._said = now
             left = (self._total - self._done) / rate
-            print(
-                f"{self._done}/{self._total} samples, {rate:.1f}/s, {left:.0f} s left{trouble}",
-                file=sys.stderr,
-                flush=True,
-            )
+            said = f"{self._done}/{self._total} samples, {rate:.1f}/s, {left:.0f} s left{trouble}"
+            self._tell(said)
+
+    def _tell(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(plain(text), soft_wrap=True)
+        else:
+            print(plain(text), file=sys.stderr, flush=True)
 
     def __exit__(
         self,

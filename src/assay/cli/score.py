@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections import Counter
@@ -14,14 +15,14 @@ from pathlib import Path
 from assay.api import check_skills, open_judge, open_metrics, provenance, run_sync
 from assay.asks import Judge
 from assay.cli.progress import Progress
-from assay.cli.tables import console, summary_table
+from assay.cli.tables import console, plain, summary_table
 from assay.errors import ConfigError, MissingField
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
 from assay.run import Row, Run
 from assay.runner import closure, score_samples
 from assay.sample import Sample
-from assay.store import RowFile, to_json
+from assay.store import RowFile, to_json, write_provenance
 
 
 def score(
@@ -39,6 +40,8 @@ def score(
     """Score a file; the exit code is 2 if a sample failed."""
     metrics = open_metrics(split_names(names))
     answerer = open_judge(judge, packed=packed)
+    if out and Path(out).exists() and Path(data).exists() and Path(out).samefile(data):
+        raise ConfigError(f"{out} is the input as well; give another -o")
     reading = open_samples(data, columns=parse_map(maps), format=file_format)
     samples = list(reading)
     say = (lambda _: None) if quiet else _to_stderr
@@ -56,10 +59,11 @@ def score(
     seconds = time.perf_counter() - clock
     run = Run(rows, list(metrics), provenance(metrics, answerer, answerer.usage, started, seconds))
     if out and out != "-":
-        sidecar = Path(out).with_suffix(".run.json")
-        sidecar.write_text(to_json(run.provenance) + "\n", encoding="utf-8")
+        write_provenance(Path(out), run.provenance)
     if not quiet:
         _report(run, metrics, seconds, out)
+    for line in failures(run):
+        _to_stderr(line)
     return 2 if run.failed else 0
 
 
@@ -106,7 +110,7 @@ async def _work(
                     elif out == "-":
                         print(to_json(row.as_dict()), flush=True)
                     rows.append(row)
-                    progress.step(failed=row.failed)
+                    progress.step(failure=row.failure)
         finally:
             await judge.aclose()
     return rows
@@ -123,14 +127,13 @@ def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | 
         line += f", {tokens} tokens"
     screen.print(line, highlight=False, soft_wrap=True)
     for note in usage["notes"]:
-        screen.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)
-    for line in failures(run):
-        screen.print(line, highlight=False, markup=False, soft_wrap=True)
+        screen.print(plain(f"note: {note}"), soft_wrap=True)
     if out and out != "-":
-        hint = f"; see one with: assay explain {out} --id {run.rows[0].sample.id}" * (
-            out.endswith(".jsonl")
-        )
-        screen.print(f"wrote {out}{hint}", highlight=False, markup=False, soft_wrap=True)
+        hint = ""
+        if out.endswith(".jsonl") and run.rows:
+            one = f"{shlex.quote(out)} --id {shlex.quote(str(run.rows[0].sample.id))}"
+            hint = f"; see one with: assay explain {one}"
+        screen.print(plain(f"wrote {out}{hint}"), soft_wrap=True)
 
 
 def failures(run: Run) -> list[str]:
@@ -148,4 +151,5 @@ def failures(run: Run) -> list[str]:
 
 
 def _to_stderr(text: str) -> None:
-    print(text, file=sys.stderr)
+    # Names and replies from outside must not act on the terminal.
+    print(plain(text), file=sys.stderr)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal, or 110 columns where there is none."""
+    """A console as wide as the terminal, or 100 columns where there is none."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    fixed = None if stream.isatty() or os.environ.get("COLUMNS") else 110
+    fixed = None if stream.isatty() or os.environ.get("COLUMNS") else 100
     return Console(stderr=stderr, width=fixed)
 
 
@@ -43,28 +43,36 @@ def number(value: float | None) -> str:
 def summary_table(
     run: Run, metrics: Mapping[str, Metric], gold: Mapping[str, Summary] | None = None
 ) -> Table:
-    """Mean, interval and counts of each metric; with ``gold``, the gold means beside them."""
+    """Mean, interval and counts of each metric; with ``gold``, the gold means beside them.
+
+    Counts that are 0 for every metric have no column, so that the means fit a narrow terminal.
+    """
     from rich import box
     from rich.table import Table
 
+    rows = [(name, metric, run[name]) for name, metric in metrics.items()]
+    counts = {
+        "undefined": [one.undefined for _, _, one in rows],
+        "failed": [one.failed for _, _, one in rows],
+        "unknown": [one.unknown for _, _, one in rows],
+    }
+    shown = {title: values for title, values in counts.items() if any(values)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("metric", no_wrap=True)
-    table.add_column("mean", justify="right")
-    table.add_column("95 % interval", justify="center", no_wrap=True)
-    if gold:
-        table.add_column("gold", justify="right")
-    table.add_column("better")
-    for name in ("n", "undefined", "failed", "unknown"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, metric in metrics.items():
-        one = run[name]
-        interval = f"{one.interval[0]:.3f} – {one.interval[1]:.3f}" if one.interval else "–"
+    table.add_column("metric", overflow="fold", min_width=20)
+    table.add_column("", no_wrap=True)
+    for title in ("mean", *(["gold"] if gold else []), "95 % interval", "n", *shown):
+        table.add_column(title, justify="right", no_wrap=True)
+    for k, (name, metric, one) in enumerate(rows):
+        interval = f"{one.interval[0]:.2f}–{one.interval[1]:.2f}" if one.interval else "–"
         table.add_row(
             plain(name),
+            "↑" if metric.higher_is_better else "↓",
             number(one.mean),
-            interval,
             *([number(gold[name].mean)] if gold else []),
-            "higher" if metric.higher_is_better else "lower",
-            *(str(count or "·") for count in (one.n, one.undefined, one.failed, one.unknown)),
+            interval,
+            str(one.n),
+            *(str(values[k] or "·") for values in shown.values()),
         )
+    table.caption = "↑ higher is better, ↓ lower is better"
+    table.caption_justify = "left"
     return table

@@ -82,7 +82,7 @@ class HttpCarrier:
             raise PassingError(JudgeUnavailable(lost)) from None
 
     def advice(self, status: int) -> str:
-        """What the user can do about 401, 403 or 404."""
+        """What the user can do about a status that ends the run."""
         if status == 404:
             return "is the model's name right, and does the base URL end as it should (/v1)?"
         if status in (401, 403):
@@ -90,6 +90,8 @@ class HttpCarrier:
             return f"check the key: the environment variable {self._env} {state}"
         if status == 402:
             return "the account cannot pay for this"
+        if status < 400:
+            return "it sends requests elsewhere: give the base URL that it moved to"
         return "is the base URL that of an OpenAI-compatible endpoint? set OPENAI_BASE_URL"
 
     def scrub(self, text: str) -> str:

@@ -44,7 +44,7 @@ class Carrier(Protocol):
     """The endpoint as people know it, for messages."""
 
     def advice(self, status: int) -> str:
-        """What the user can do about 401, 403 or 404."""
+        """What the user can do about a status that ends the run: 401 to 405, a redirect."""
 
     def scrub(self, text: str) -> str:
         """The text without any secret that this carrier sends."""
@@ -115,6 +115,7 @@ class Chat:
             self.usage.calls += 1
             reply = _unwrapped(await self._carrier.send(body))
             if reply.status < 300:
+                self._terms.proved(offered)
                 return self._completion(reply)
             code, param, message = _refusal(reply)
             if code not in _UNUSABLE_CODES and reply.status in (400, 422, 500, 501):
@@ -127,7 +128,7 @@ class Chat:
         status, where = reply.status, self._carrier.where
         said = f"{where}: HTTP {status}"
         if status != 401 and message:  # what a server says of a wrong key may repeat the key
-            said += f": {self._carrier.scrub(message)[:300]}"
+            said += f": {self._quoted(message, 300)}"
         if code in _UNUSABLE_CODES:
             return JudgeUnusable(said)
         if passes(status):
@@ -148,14 +149,20 @@ class Chat:
             text, refusal = _text(message.get("content")), message.get("refusal")
             finish = str(choice.get("finish_reason") or "stop")
         except (TypeError, KeyError, IndexError, AttributeError):
-            seen = self._carrier.scrub(" ".join(reply.text[:80].split()))
+            seen = self._quoted(reply.text, 80)
             hint = f": {seen!r}" if seen else ""
             raise PassingError(MalformedAnswer(f"{where} sent no completion{hint}")) from None
         if refusal or finish == "content_filter":
-            raise JudgeRejected(f"{where}: the model refused ({refusal or finish})"[:300])
+            why = self._quoted(str(refusal or finish), 200)
+            raise JudgeRejected(f"{where}: the model refused ({why})")
         if text is None and finish != "length":
             raise PassingError(MalformedAnswer(f"{where} sent a completion without text"))
         return Completion(text or "", read, written, finish)
+
+    def _quoted(self, text: str, longest: int) -> str:
+        """The beginning of what a server says, on one line."""
+        # A cut before the scrubbing would let the first half of a key through.
+        return " ".join(self._carrier.scrub(text).split())[:longest]
 
 
 def _unwrapped(reply: Reply) -> Reply:
@@ -176,11 +183,21 @@ def _refusal(reply: Reply) -> tuple[str, str | None, str]:
     error = data.get("error", data) if isinstance(data, dict) else None
     if isinstance(error, dict):
         code, param = error.get("code") or error.get("type"), error.get("param")
-        message = error.get("message") or error.get("detail") or ""
-        said = message if isinstance(message, str) else str(message)
+        said = _said(error.get("message") or error.get("detail") or "")
         return str(code), param if isinstance(param, str) else None, said
-    said = error if isinstance(error, str) else re.sub(r"<[^>]*>|\s+", " ", reply.text[:2000])
+    said = error if isinstance(error, str) else re.sub(r"<[^>]*>|\s+", " ", reply.text)
     return "", None, " ".join(said.split())
+
+
+def _said(message: object) -> str:
+    """A message as text; of a list of faults their places and descriptions, not their inputs."""
+    if isinstance(message, list) and all(isinstance(item, dict) for item in message):
+        places = [item.get("loc") for item in message]
+        named = [".".join(map(str, loc)) if isinstance(loc, list) else "" for loc in places]
+        return "; ".join(
+            f"{name}: {item.get('msg') or ''}" for name, item in zip(named, message, strict=True)
+        )
+    return message if isinstance(message, str) else str(message)
 
 
 def _text(content: object) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from assay.text import content_words, sentences
+from assay.text import content_words, sentences, words
 from assay.verdicts import Span
 
 PIECE = 80
@@ -96,6 +96,19 @@ class Passage:
         start, end = self.spans[best]
         quote = self.text[start:end]
         return Span(quote, start, end) if quote.strip() else None
+
+
+def states(passage: Passage, claim: str) -> int | None:
+    """The sentence of the passage that is the claim, word for word; None if there is none.
+
+    >>> states(Passage.of("It rained. The mill opened in 1820!"), "the mill opened in 1820")
+    1
+    """
+    wanted = words(claim)
+    for n, (start, end) in enumerate(passage.spans):
+        if passage.lengths[n] <= 2 * len(wanted) and words(passage.text[start:end]) == wanted:
+            return n if wanted else None
+    return None
 
 
 def _short(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -73,7 +73,7 @@ def hhem_judge(
 def prompt(pair: Pair) -> str:
     """What the model reads of a pair; ``<pad>`` is token 0, whose output is the verdict.
 
-    >>> prompt(("Rain is wet.", "It is dry.</s>"))[-38:]
+    >>> prompt(("Rain is wet.", "It is dry.</s>"))[-37:]
     ' is wet.\\n\\nHypothesis: It is dry.< /s>'
     """
     # Put together, not formatted: braces in the texts are letters. So are tokens of the model.
@@ -197,7 +197,7 @@ def load(files: HhemFiles, device: str = "cpu") -> tuple[Any, Any]:
     model.transformer.encoder.set_input_embeddings(model.transformer.shared)
     if model.transformer.encoder.embed_tokens.weight is not model.transformer.shared.weight:
         raise ConfigError("this version of transformers does not tie the embeddings of T5")
-    return model.float().eval().to(device), _tokenizer(files.tokenizer, config.vocab_size)
+    return model.float().train(False).to(device), _tokenizer(files.tokenizer, config.vocab_size)
 
 
 def _check(weights: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], path: Path) -> None:

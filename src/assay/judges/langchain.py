@@ -11,7 +11,14 @@ from assay.asks import Usage
 from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable, MalformedAnswer
 from assay.judges.complete import Completion, Messages, Schema, Slots
 from assay.judges.llm import LLMJudge
-from assay.judges.retrying import Backoff, PassingError, Patience, passes
+from assay.judges.retrying import (
+    Backoff,
+    PassingError,
+    Patience,
+    of_another_loop,
+    passes,
+    without_stale,
+)
 
 _HARMLESS = re.compile(
     r"(key|secret|password|token|headers|callbacks|cache|metadata|tags|verbose|time_?out"
@@ -19,6 +26,13 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 _IDENTITY = re.compile(r"(model|deployment|engine)_?(id|name)?$", re.IGNORECASE)
+
+_ADVICE = {
+    401: "check the model's key",
+    402: "the account cannot pay for this",
+    403: "check the model's key and what it may use",
+    404: "are the model's name and URL right?",
+}
 
 
 class Invokable(Protocol):
@@ -69,7 +83,7 @@ class LangChainComplete:
         name = type(self._model).__name__
         try:
             async with asyncio.timeout(self._timeout):
-                message = await self._model.ainvoke(pairs)
+                message = await without_stale(lambda: self._model.ainvoke(pairs))
         except TimeoutError:
             late = JudgeUnavailable(f"{name}: no answer within {self._timeout:g} s")
             raise PassingError(late) from None
@@ -139,11 +153,15 @@ def _counts(field: str) -> bool:
 def _classified(name: str, error: Exception) -> JudgeError | PassingError:
     """A provider's exception in our terms; the provider's words are in its cause."""
     status = getattr(error, "status_code", None)
-    what = f"{name}: {type(error).__name__}" + (f" (HTTP {status})" if status else "")
-    if isinstance(status, int) and not passes(status):
-        if status in (401, 402, 403, 404):
-            return JudgeUnusable(f"{what}; check the model's name and key")
-        return JudgeRejected(what)
+    what = f"{name}: {type(error).__name__}"
+    if isinstance(status, int):
+        what += f" (HTTP {status})"
+        if status in _ADVICE:
+            return JudgeUnusable(f"{what}; {_ADVICE[status]}")
+        if not passes(status):
+            return JudgeRejected(what)
+    if of_another_loop(error):
+        what += "; the model keeps connections of an event loop that has ended: make a new model"
     return PassingError(JudgeUnavailable(what))
 
 

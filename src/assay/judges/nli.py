@@ -186,15 +186,15 @@ def load(folder: Path, classes: Classes, device: str = "cpu") -> tuple[Any, Any,
     Only classes of transformers itself, only safetensors: no code of the repository runs. Raises
     ConfigError for other models, and where a weight is missing and would be random.
     """
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
-    from transformers.utils import logging
+    from transformers import CONFIG_MAPPING, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging as bars
 
+    progress: Any = bars
     config = _config(folder)
-    if config.get("model_type") not in CONFIG_MAPPING_NAMES or "auto_map" in _tokenizing(folder):
+    if config.get("model_type") not in CONFIG_MAPPING or "auto_map" in _tokenizing(folder):
         raise ConfigError(f"{folder}: {config.get('model_type')!r} needs code that is not run")
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    shown = progress.is_progress_bar_enabled()
+    progress.disable_progress_bar()
     try:
         # Tokens of the model that stand in the texts are letters, so nobody can end a premise.
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, split_special_tokens=True)
@@ -204,8 +204,8 @@ def load(folder: Path, classes: Classes, device: str = "cpu") -> tuple[Any, Any,
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
         raise ConfigError(f"{folder} holds no model of pairs: {str(error)[:300]}") from error
     finally:
-        if bars:
-            logging.enable_progress_bar()
+        if shown:
+            progress.enable_progress_bar()
     model, info = loaded
     if info["missing_keys"] or info["mismatched_keys"]:
         raise ConfigError(
@@ -217,7 +217,7 @@ def load(folder: Path, classes: Classes, device: str = "cpu") -> tuple[Any, Any,
         )
     positions = getattr(model.config, "max_position_embeddings", 0) or MAX_TOKENS
     longest = min(MAX_TOKENS, tokenizer.model_max_length, positions)
-    return model.float().eval().to(device), tokenizer, longest
+    return model.float().train(False).to(device), tokenizer, longest
 
 
 def _rows(encoded: Mapping[str, Any], chosen: Sequence[int]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,6 +15,10 @@ from assay.asks import Usage
 from assay.errors import ConfigError, JudgeError, JudgeUnavailable
 
 T = TypeVar("T")
+
+_KEPT = 100
+"""The most idle connections that HTTP clients commonly keep."""
+_OTHER_LOOP = re.compile(r"[Ee]vent loop is closed|(?:different|another) (?:event )?loop")
 
 PASSING = frozenset({408, 409, 425, 429})
 """Client errors that may pass; so may every 5xx."""
@@ -37,8 +42,8 @@ def passes(status: int) -> bool:
 class Backoff:
     """How often one call is tried and how long the pauses are, in seconds.
 
-    Pauses double from ``first`` up to ``longest``, each cut by up to half at random. A wait that
-    the server asks for is obeyed, unless it is longer than ``patience``: then the call fails.
+    Pauses double from ``first`` up to ``longest``, each cut by up to half at random. A longer
+    wait that the server asks for is kept, unless it is beyond ``patience``: then the call fails.
     """
 
     attempts: int = 5
@@ -52,7 +57,7 @@ class Backoff:
             raise ConfigError(f"attempts must be at least 1, not {self.attempts}")
 
     def pause(self, attempt: int) -> float:
-        """Seconds before attempt ``attempt + 1`` where the server asks for none."""
+        """Seconds before attempt ``attempt + 1``, unless the server asks for more."""
         return min(self.longest, self.first * 2.0 ** (attempt - 1)) * (0.5 + _chance() / 2)
 
 
@@ -85,12 +90,13 @@ class Patience:
         raise type(error)(f"{error} ({backoff.attempts} attempts)") from None
 
     async def _wait(self, attempt: int, after: float | None) -> None:
-        if after is None:
-            await self._backoff.sleep(self._backoff.pause(attempt))
-            return
+        pause = self._backoff.pause(attempt)
         # A little more than asked, and not the same for all, or they all come back at once.
-        until = time.monotonic() + after * (1 + _chance() / 20)
-        self._quiet_until = max(self._quiet_until, until)
+        asked = (after or 0.0) * (1 + _chance() / 20)
+        if asked > pause:
+            self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
+        else:
+            await self._backoff.sleep(pause)
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -117,6 +123,34 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     except ValueError:
         return None
     return max(0.0, at - (time.time() if now is None else now))
+
+
+def of_another_loop(error: BaseException | None) -> bool:
+    """Whether an error, or what caused it, is that a connection belongs to another event loop.
+
+    >>> of_another_loop(RuntimeError("Event loop is closed")), of_another_loop(ValueError())
+    (True, False)
+    """
+    for _ in range(8):  # the causes of causes may go round
+        if isinstance(error, RuntimeError) and _OTHER_LOOP.search(str(error)):
+            return True
+        error = error and (error.__cause__ or error.__context__)
+    return False
+
+
+async def without_stale(call: Callable[[], Awaitable[T]]) -> T:
+    """The call's result, where connections that an earlier event loop left behind may fail it.
+
+    A client drops such a connection as it fails, so that calling anew, at once, finds the next;
+    raises what the last of many calls raised.
+    """
+    for _ in range(_KEPT):
+        try:
+            return await call()
+        except Exception as error:
+            if not of_another_loop(error):
+                raise
+    return await call()
 
 
 def _number(value: str | None) -> float | None:

@@ -15,13 +15,21 @@ LADDER: tuple[Format, ...] = ("json_schema", "json_object", "text")
 """Reply formats, the strictest first."""
 
 _FORMAT = re.compile(
-    r"response_format|json_schema|json_object|structured.output|guided|grammar", re.IGNORECASE
+    r"response_format|json_schema|json_object|structured.output|guided.(?:json|grammar|decoding)"
+    r"|xgrammar|grammar (?:error|is)"
+    r"|(?:parse|compile|build|invalid|unsupported)\W+(?:\w+\W+)?grammar",
+    re.IGNORECASE,
 )
 _REFUSES = re.compile(
-    r"support|unrecogni[sz]ed|unknown|unexpected|extra|permitted|allowed|invalid|only|should be"
+    r"support|unrecogni[sz]ed|unknown|unexpected|extra|permitted|allowed|invalid|\bonly\b|should be"
     r"|too large|at most|exceed|maximum",
     re.IGNORECASE,
 )
+_TOO_LONG = re.compile(r"too large|context|at most", re.IGNORECASE)
+_INPUT = re.compile(r"""["']?\binput(?:_value)?["']?\s*[=:].*""", re.IGNORECASE | re.DOTALL)
+_QUOTED = re.compile(r"""(?<!\w)(["'`])(.*?)(?:\1(?!\w)|$)|“(.*?)(?:”|$)""", re.DOTALL)
+_TELLING = 300
+"""Characters at the beginning of a refusal that say what is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class Terms:
     limits: list[str]
     format: Format
     settled: bool = False
+    proven: set[tuple[str, ...]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
     def parameters(self, schema: Schema | None, limit: int | None) -> dict[str, Any]:
@@ -93,10 +102,16 @@ class Terms:
     def give_up(self, sent: Mapping[str, Any], param: str | None, message: str) -> bool:
         """Whether a refusal names a parameter of ours, so that it is worth sending anew.
 
-        What the refusal names is given up, unless another call did that meanwhile.
+        What the refusal names is given up, unless another call did that meanwhile. What has
+        served once is kept, but for a length limit that is too large for one long request.
         """
+        message = _own_words(message)
         name = self._named(sent, param, message)
         if name is None:
+            return False
+        if _mark(name, sent) in self.proven and not (
+            name in self.limits and _TOO_LONG.search(message)
+        ):
             return False
         if name == "response_format":
             refused = sent[name]["type"]
@@ -110,16 +125,24 @@ class Terms:
             self._next_limit(name, message)
         return True
 
+    def proved(self, sent: Mapping[str, Any]) -> None:
+        """Note that a request with these parameters was served."""
+        self.proven.update(_mark(name, sent) for name in sent)
+
     def _next_limit(self, name: str, message: str) -> None:
         del self.limits[0]
-        if re.search(r"too large|context|at most", message, re.IGNORECASE):
+        if _TOO_LONG.search(message):
             self.limits.clear()
         use = f"using {self.limits[0]}" if self.limits else "sending no limit"
         self._note(f"parameter {name} refused: {use}")
 
     def _named(self, sent: Mapping[str, Any], param: str | None, message: str) -> str | None:
-        if param is not None and (near := _first(sent, re.split(r"\W+", param))):
-            return near
+        if param is not None:
+            words = re.split(r"\W+", param)
+            if near := _first(sent, words):
+                return near
+            if "messages" in words:
+                return None
         if "response_format" in sent and _FORMAT.search(message):
             return "response_format"
         if not _REFUSES.search(message):
@@ -129,6 +152,35 @@ class Terms:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _mark(name: str, sent: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a request proves of a parameter: of a reply format, its type and its schema."""
+    value = sent[name]
+    if not isinstance(value, Mapping):
+        return (name,)
+    return name, str(value.get("type")), str(value.get("json_schema", {}).get("name"))
+
+
+def _own_words(message: str) -> str:
+    """The beginning of a refusal, without what it repeats of the request.
+
+    >>> _own_words("Invalid 'seed' in 'the seed of a plant'; input={'grammar of Latin'}").split()
+    ['Invalid', "'seed'", 'in', ';']
+    """
+    return _unquoted(_INPUT.sub("", message[:2000]))[:_TELLING]
+
+
+def _unquoted(text: str) -> str:
+    """The text without quoted phrases, but for words and for what refuses something itself."""
+
+    def kept(found: re.Match[str]) -> str:
+        phrase = found[2] if found[3] is None else found[3]
+        if not re.search(r"\s", phrase):
+            return found[0]
+        return f" {_unquoted(phrase)} " if _REFUSES.search(phrase) else " "
+
+    return _QUOTED.sub(kept, text)
 
 
 def _first(names: Container[str], words: Sequence[str]) -> str | None:

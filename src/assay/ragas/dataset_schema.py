@@ -161,8 +161,12 @@ class EvaluationDataset:
     @classmethod
     def read(cls, source: Any, column_map: Mapping[str, str] | None = None) -> EvaluationDataset:
         """Whatever `assay.load` reads. ``column_map`` is ragas' name -> column of the source."""
-        columns = {NATIVE.get(ours, ours): column for ours, column in (column_map or {}).items()}
-        rows = read_samples(source, columns={"id": "", **columns})
+        columns = {"id": ""}  # ragas has no ids, and a column of that name may hold anything
+        for name, column in (column_map or {}).items():
+            field = NATIVE.get(_V1.get(name, name), name)
+            if field not in _FIELDS - set(NATIVE):
+                columns[field] = column
+        rows = read_samples(source, columns=columns)
         return cls(map(_from_native, rows))
 
     def to_list(self) -> list[dict[str, Any]]:
@@ -230,8 +234,18 @@ def _from_row(row: Mapping[str, Any]) -> SingleTurnSample:
     return SingleTurnSample(**{name: named[name] for name in named if name in _FIELDS})
 
 
+def _uncelled(name: str, value: Any) -> Any:
+    """The list or object that a cell of a table holds as JSON."""
+    if name in _TEXTS or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return [value]
+
+
 def _from_native(sample: Sample) -> SingleTurnSample:
-    rest = {name: sample.metadata[name] for name in _FIELDS & set(sample.metadata)}
+    rest = {n: _uncelled(n, sample.metadata[n]) for n in _FIELDS & set(sample.metadata)}
     references: Any = sample.references
     if references is not None and len(references) == 1:
         (references,) = references

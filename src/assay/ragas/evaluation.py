@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.api import evaluate_async, run_sync
@@ -58,9 +58,7 @@ async def aevaluate(
     if run_config:
         for judge in groups:
             judge.set_run_config(run_config)
-    runs = await asyncio.gather(
-        *(_score(samples, judge, group, concurrency) for judge, group in groups.items())
-    )
+    runs = await _all(_score(samples, judge, group, concurrency) for judge, group in groups.items())
     for group, run in zip(groups.values(), runs, strict=True):
         rows |= dict.fromkeys(group, run.rows)
     native = {
@@ -85,6 +83,16 @@ def evaluate(
 ) -> EvaluationResult:
     """`aevaluate` from code that is not async, in a running event loop, too."""
     return run_sync(aevaluate(dataset, metrics, llm, embeddings, **settings))
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, Run]]) -> list[Run]:
+    """The runs, all at once; the first failure ends the others and is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 async def _score(

@@ -19,16 +19,15 @@ KINDS: tuple[Kind, ...] = ("passage", "reference", "response", "question")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Logistic regression over one pair's features, and the probability from which it is a yes."""
+    """Logistic regression over one pair's features; 1/2 is the best threshold for a yes."""
 
     weights: Mapping[str, float]
     bias: float
-    threshold: float
     question_words: int
     """A premise of at most so many words is read together with the question."""
 
     def probability(self, logit: float, content: float) -> float:
-        """Probability of entailment, 0 to 1, on balanced data.
+        """Probability of entailment, 0 to 1, on balanced data; from 1/2 on it is a yes.
 
         ``content`` is the share of the claim's content words that the premise holds.
         """
@@ -58,7 +57,6 @@ class Edition:
                 kind: Head(
                     {name: float(raw["heads"][kind][name]) for name in FEATURES},
                     float(raw["heads"][kind]["bias"]),
-                    float(raw["heads"][kind]["threshold"]),
                     int(raw["heads"][kind]["question_words"]),
                 )
                 for kind in KINDS

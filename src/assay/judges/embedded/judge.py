@@ -14,7 +14,7 @@ from assay.errors import ConfigError
 from assay.judges.batching import Pair, PairBatcher
 from assay.judges.crossencoder import CrossEncoder
 from assay.judges.embedded.head import Edition, Head
-from assay.judges.evidence import Passage, overlap
+from assay.judges.evidence import Passage, overlap, states
 from assay.judges.split import RULES_VERSION, split_claims
 from assay.text import content_words
 from assay.verdicts import Cell, Mark, Span, Verdict
@@ -30,7 +30,7 @@ class EmbeddedJudge:
     than the model reads are cut to the sentences that bear on the claim; a short premise is read
     together with the question. The best single sentence is the evidence. A claim in letters that
     the model never saw is judged by its words alone, uncalibrated: a premise that holds nearly all
-    of them supports it.
+    of them supports it. A claim that is a sentence of the premise word for word is entailed.
     """
 
     name = "embedded"
@@ -103,7 +103,7 @@ class EmbeddedJudge:
         marks = []
         for z, one in zip(logits, found, strict=True):
             probability = head.probability(z, one.overlap)
-            marks.append(Mark(probability >= head.threshold, probability))
+            marks.append(Mark(probability >= 0.5, probability))
         return tuple(marks)
 
     def _prepare(self, ask: Entail, head: Head) -> list[_Prepared]:
@@ -118,6 +118,7 @@ class EmbeddedJudge:
 
     def _pair(self, claim: str, passage: Passage, question: str) -> _Prepared:
         content = frozenset(content_words(claim))
+        stated = states(passage, claim)
         chosen = passage.select(content, self._edition.max_words)
         premise = passage.cut(chosen, self._edition.max_words)
         if question:
@@ -125,8 +126,9 @@ class EmbeddedJudge:
         return _Prepared(
             (premise, claim),
             overlap(claim, premise),
-            passage.quote(chosen, content),
+            passage.quote(chosen if stated is None else [stated], content),
             mostly_latin(claim),
+            stated is not None,
         )
 
     def _passage(self, text: str) -> Passage:
@@ -142,6 +144,8 @@ class EmbeddedJudge:
 KEPT_PASSAGES = 512
 LONG = 100_000
 """Characters of premises times claims from which an ask is prepared in a thread."""
+STATED = 0.99
+"""Probability of a claim that stands in the premise as a sentence of its own."""
 READING = 1
 """Raised when the same texts are read differently: words, sentences, evidence, formulas."""
 
@@ -153,6 +157,8 @@ class _Prepared:
     evidence: Span | None
     readable: bool
     """Whether the claim is in letters that the model was trained on; else the words must do."""
+    stated: bool
+    """Whether a sentence of the premise is the claim, word for word."""
 
 
 def as_question(text: str) -> str:
@@ -173,11 +179,13 @@ def mostly_latin(text: str) -> bool:
 
 
 def _cell(head: Head, logit: float, one: _Prepared) -> Cell:
-    if one.readable:
+    if one.stated:
+        probability = STATED
+    elif one.readable:
         probability = head.probability(logit, one.overlap)
     else:
         # No data to calibrate on: half the words say next to nothing, and all are not yet proof.
         probability = 0.95 * one.overlap**4
-    if probability >= head.threshold:
+    if probability >= 0.5:
         return Cell(Verdict.ENTAILED, probability, evidence=one.evidence)
     return Cell(Verdict.NEUTRAL, probability)

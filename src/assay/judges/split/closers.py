@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _OPENER = (
-    r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|(?:great|good) question|hello|hi|hey"
-    r"|thanks|thank you|you(?:'re| are) welcome|good (?:morning|evening|afternoon)|no problem"
+    r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|(?:great|good) question|hello|hi"
+    r"|hey|thanks|thank you|you(?:'re| are) welcome|good (?:morning|evening|afternoon)|no problem"
     r"|alright|my pleasure)"
 )
 _I_WILL = r"i(?:'d|'ll| would| will| can| could)"
@@ -28,7 +28,8 @@ _VAGUELY = (
 _REST = r"(?:(?!\d|www\.|https?:|[,;:] (?:which|who|where|but|because|and|since)\b)[^:;])*$"
 _TO_ME = (
     r"(?:(?:ask|tell|contact|message|email|call|ping) (?:me|us)|let (?:me|us) know"
-    r"|(?:reach out|write|get back|come back|get in touch)(?: (?:to|with) (?:me|us))?|ask(?: away)?)"
+    r"|(?:reach out|write|get back|come back|get in touch)(?: (?:to|with) (?:me|us))?"
+    r"|ask(?: away)?)"
 )
 _FOR = (
     r"(?:\W*$|,? (?:if|with|about|again|any|any ?time|when|whenever|at any time|more|further"
@@ -72,16 +73,19 @@ _AFTER_OPENER = (
     r"|understanding|time|query|feedback|help))\W*$))"
 )
 _HOPE = (
-    r"(?:i (?:really |sincerely )?)?hope (?:this|that|it|these|you) (?:\w+ ){0,2}?(?:helps?|answers?"
-    rf"|clarif\w+|clears?|makes sense|helpful|useful|works for you|find this)\b{_REST}"
+    r"(?:i (?:really |sincerely )?)?hope (?:this|that|it|these|you) (?:\w+ ){0,2}?"
+    r"(?:helps?|answers?|clarif\w+|clears?|makes sense|helpful|useful|works for you|find this)\b"
+    rf"(?:{_REST}|[^,;:]*,? and (?:please )?{_CLOSER})"
 )
 _SPEAKS = re.compile(
     rf"\W*(?:{_OPENER}(?:\W+{_OPENER})?{_AFTER_OPENER}"
-    rf"|(?:if (?:you|there|anything|something)\b[^:;?]{{0,160}}?,? )?(?:please,? )?{_CLOSER}|{_HOPE}"
+    rf"|(?:if (?:you|there|anything|something)\b[^:;?]{{0,160}}?,? )?(?:please,? )?{_CLOSER}"
+    rf"|{_HOPE}"
     r"|(?:could|can|would) you (?:please )?(?:provide|clarify|specify|share|rephrase|tell me"
     r"|give me)\b.*$"
     r"|is there anything else\b.*$"
-    r"|have a (?:great|nice|good|wonderful|lovely) (?:day|evening|week|weekend|one)(?: ahead)?\W*$)",
+    r"|have a (?:great|nice|good|wonderful|lovely) (?:day|evening|week|weekend|one)"
+    r"(?: ahead)?\W*$)",
     re.IGNORECASE,
 )
 

@@ -6,7 +6,7 @@ import re
 
 _SORRY = (
     r"(?:(?:unfortunately|however|but|sorry|i(?:'m| am) (?:very |so |really )?(?:sorry|afraid)"
-    r"|i apologi[sz]e|(?:my )?apologies)\b[\s,.:]*(?:but\s+|that\s+)?)*"
+    r"|i apologi[sz]e|(?:my )?apologies)\b[\s,.:]*(?:that )?+)*+"
 )
 _PAPER = (
     r"(?:documents?|contexts?|passages?|texts?|information|sources?|articles?|excerpts?|results?"
@@ -38,7 +38,9 @@ _OBJECT = (
     rf"(?:{_ANY}{{0,4}}{_INFORMATION}\b|(?:it|this|that|so|them)\W*(?:$|but\b|however\b|in\b)"
     r"|(?:us |me )?(?:who|whom|whose|what|when|where|why|how|which|whether|if)\b)"
 )
-_TO_ANSWER = r"to (?:answer|determine|say|tell|know|respond|identify|confirm|provide|give|conclude)\b"
+_TO_ANSWER = (
+    r"to (?:answer|determine|say|tell|know|respond|identify|confirm|provide|give|conclude)\b"
+)
 _DONE = (
     r"(?:mentioned|stated|specified|provided|given|addressed|discussed|covered|included|found"
     r"|available|present|listed|contained|answered|disclosed)"
@@ -51,10 +53,13 @@ _I_DO_NOT = (
     r"i(?: really| simply| still| currently)? (?:do not|don't|cannot|can't|could not|couldn't"
     r"|have no|am not able|am unable|was unable|was not able|did not|didn't)\b ?"
 )
-_IN_PAPERS = rf"(?:in|from|within|by|on|using|with) (?:any of )?(?:{_SURELY_OURS}|{_MAYBE_OURS})\W*$"
+_IN_PAPERS = (
+    rf"(?:in|from|within|by|on|using|with) (?:any of )?(?:{_SURELY_OURS}|{_MAYBE_OURS})\W*$"
+)
 _REFUSES = re.compile(
     rf"\W*{_SORRY}(?:"
-    r"(?:as|being) an? (?:ai|artificial intelligence|(?:large )?language model)\b[^.,]*,? (?:i|my)\b"
+    r"(?:as|being) an? (?:ai|artificial intelligence|(?:large )?language model)\b"
+    r"[^.,]*,? (?:i|my)\b"
     r"(?=.*(?:not\b|n't\b|\bno\b|\bunable\b|\black|\blimited\b|\bwithout\b))"
     r"|i(?:'m| am) (?:just |only )?an? (?:ai|assistant|(?:large )?language model)\b"
     rf"|{_I_DO_NOT}(?:to |currently |actually |be able )*{_KNOW}\b"
@@ -65,7 +70,7 @@ _REFUSES = re.compile(
     r"|(?:that|this|it)(?:'s| is| falls) (?:outside|beyond) (?:of )?(?:my|the scope)\b[^,;:]*$"
     rf"|(?:based on )?{_SURELY_OURS},? (?:{_NOT} (?:\w+ly )?{_SAY}\b|(?:{_SAY}s?|has|lacks?) no\b)"
     rf"|(?:based on )?{_MAYBE_OURS} (?:(?:that )?.{{0,30}} )??(?:"
-    rf"{_NOT} (?:\w+ly )?{_SAY} {_OBJECT}"
+    rf"{_NOT} (?:\w+ly )?{_SAY}(?: {_OBJECT}|\W*$)"
     rf"|(?:(?:{_SAY}s?|has) no|lacks?) {_ANY}{{0,3}}(?:mention|{_INFORMATION})\b"
     rf"|{_NOT} (?:\w+ly )?(?:clear|enough|sufficient|available|{_DONE})"
     rf"(?:\W*$| (?:on|about|as to|whether|who|what|when|{_TO_ANSWER}|{_IN_PAPERS})))"
@@ -74,8 +79,9 @@ _REFUSES = re.compile(
     rf"|(?:it|this|that)(?:'s| is| was) not (?:\w+ly )?{_DONE} {_IN_PAPERS}"
     r"|there (?:is|was|are) (?:no|not (?:any|enough|sufficient)) (?:\w+ ){0,2}(?:"
     r"(?:information|info|details?)\b[^,;:]{0,100}$"
-    r"|(?:mention|answers?|context)\b(?: (?:of|about|to|for|on) .{1,60}?)??"
-    rf"(?: (?:of|about|to|for) (?:it|this|that|(?:this|that|the|your) question))?(?:\W*$| {_IN_PAPERS}))"
+    r"|(?:mention|answers?|context)\b(?:"
+    r"(?: (?:of|about|to|for) (?:it|this|that|(?:this|that|the|your) question))?\W*$"
+    rf"|(?: (?:of|about|to|for|on) .{{1,60}}?)?? {_IN_PAPERS}))"
     r"|(?:no|insufficient|not enough) (?:\w+ ){0,2}(?:information|answer|context)\b"
     rf"(?:\W*$|.{{0,60}}\b(?:available|provided|found)\W*$|.{{0,60}} {_IN_PAPERS})"
     r"|(?:it is|it's) not (?:possible|clear) (?:"
@@ -93,7 +99,7 @@ _GOES_ON = re.compile(r"(?:[,;]? (?:but|however|though|although)|;)[ ,]+", re.IG
 
 
 def refusal_end(sentence: str) -> int | None:
-    """Where a refusal that a sentence (with single spaces) begins with gives way to more, if it does.
+    """Where a refusal that a sentence (with single spaces) begins with gives way to more.
 
     The length of the sentence where nothing follows; None where it begins with no refusal.
 

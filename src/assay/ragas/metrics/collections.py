@@ -93,18 +93,18 @@ class BaseMetric(DoorMetric):
 
 
 @dataclass
-class Faithfulness(BaseMetric, FaithfulnessTerms):
-    __doc__ = FaithfulnessTerms.__doc__
+class Faithfulness(FaithfulnessTerms, BaseMetric):
+    """Share of response claims that the contexts, joined into one premise, entail."""
 
 
 @dataclass
-class NoiseSensitivity(BaseMetric, NoiseSensitivityTerms):
-    __doc__ = NoiseSensitivityTerms.__doc__
+class NoiseSensitivity(NoiseSensitivityTerms, BaseMetric):
+    """Share of response claims that are incorrect and entailed by contexts of the mode."""
 
 
 @dataclass
-class AnswerCorrectness(BaseMetric, AnswerCorrectnessTerms):
-    __doc__ = AnswerCorrectnessTerms.__doc__
+class AnswerCorrectness(AnswerCorrectnessTerms, BaseMetric):
+    """F-score of the response's claims against the reference, without embeddings."""
 
     def when_undefined(self, row: Row) -> float:
         """ragas gives 1 where either text makes no claim."""
@@ -112,35 +112,37 @@ class AnswerCorrectness(BaseMetric, AnswerCorrectnessTerms):
 
 
 @dataclass
-class FactualCorrectness(BaseMetric, FactualCorrectnessTerms):
-    __doc__ = FactualCorrectnessTerms.__doc__
+class FactualCorrectness(FactualCorrectnessTerms, BaseMetric):
+    """Precision, recall or F-score of the response's claims; 0 where there are none."""
 
 
 @dataclass
-class ContextPrecisionWithReference(BaseMetric, ContextPrecisionTerms):
-    __doc__ = ContextPrecisionTerms.__doc__
+class ContextPrecisionWithReference(ContextPrecisionTerms, BaseMetric):
+    """Mean of precision@k over the ranks of contexts that entail a reference claim."""
+
     name: str = "context_precision_with_reference"
 
 
 @dataclass
 class ContextPrecision(ContextPrecisionWithReference):
-    __doc__ = ContextPrecisionTerms.__doc__
+    """Mean of precision@k over the ranks of contexts that entail a reference claim."""
+
     name: str = "context_precision"
 
 
 @dataclass
-class ContextRecall(BaseMetric, ContextRecallTerms):
-    __doc__ = ContextRecallTerms.__doc__
+class ContextRecall(ContextRecallTerms, BaseMetric):
+    """Share of reference claims that the contexts, joined, entail."""
 
 
 @dataclass
-class ContextRelevance(BaseMetric, ContextRelevanceTerms):
-    __doc__ = ContextRelevanceTerms.__doc__
+class ContextRelevance(ContextRelevanceTerms, BaseMetric):
+    """Share of contexts that bear on the question."""
 
 
 @dataclass
-class AnswerRelevancy(BaseMetric, AnswerRelevancyTerms):
-    __doc__ = AnswerRelevancyTerms.__doc__
+class AnswerRelevancy(AnswerRelevancyTerms, BaseMetric):
+    """Share of response claims that bear on the question; ragas compares embeddings."""
 
 
 def __getattr__(name: str) -> Any:

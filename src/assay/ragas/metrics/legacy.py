@@ -66,8 +66,8 @@ class SingleTurnMetric(DoorMetric):
 
 
 @dataclass
-class Faithfulness(SingleTurnMetric, FaithfulnessTerms):
-    __doc__ = FaithfulnessTerms.__doc__
+class Faithfulness(FaithfulnessTerms, SingleTurnMetric):
+    """Share of response claims that the contexts, joined into one premise, entail."""
 
 
 @dataclass
@@ -99,14 +99,15 @@ class FaithfulnesswithHHEM(Faithfulness):
 
 
 @dataclass
-class NoiseSensitivity(SingleTurnMetric, NoiseSensitivityTerms):
-    __doc__ = NoiseSensitivityTerms.__doc__
+class NoiseSensitivity(NoiseSensitivityTerms, SingleTurnMetric):
+    """Share of response claims that are incorrect and entailed by contexts of the mode."""
+
     blank = False
 
 
 @dataclass
-class AnswerCorrectness(SingleTurnMetric, AnswerCorrectnessTerms):
-    __doc__ = AnswerCorrectnessTerms.__doc__
+class AnswerCorrectness(AnswerCorrectnessTerms, SingleTurnMetric):
+    """F-score of the response's claims against the reference, without embeddings."""
 
     def when_undefined(self, row: Row) -> float:
         """1 if neither text makes a claim, and 0 if one does, as in ragas."""
@@ -114,43 +115,46 @@ class AnswerCorrectness(SingleTurnMetric, AnswerCorrectnessTerms):
 
 
 @dataclass
-class FactualCorrectness(SingleTurnMetric, FactualCorrectnessTerms):
-    __doc__ = FactualCorrectnessTerms.__doc__
+class FactualCorrectness(FactualCorrectnessTerms, SingleTurnMetric):
+    """Precision, recall or F-score of the response's claims; 0 where there are none."""
 
 
 @dataclass
-class LLMContextPrecisionWithReference(SingleTurnMetric, ContextPrecisionTerms):
-    __doc__ = ContextPrecisionTerms.__doc__
+class LLMContextPrecisionWithReference(ContextPrecisionTerms, SingleTurnMetric):
+    """Mean of precision@k over the ranks of contexts that entail a reference claim."""
+
     name: str = "llm_context_precision_with_reference"
 
 
 @dataclass
 class ContextPrecision(LLMContextPrecisionWithReference):
-    __doc__ = ContextPrecisionTerms.__doc__
+    """Mean of precision@k over the ranks of contexts that entail a reference claim."""
+
     name: str = "context_precision"
 
 
 @dataclass
-class LLMContextRecall(SingleTurnMetric, ContextRecallTerms):
-    __doc__ = ContextRecallTerms.__doc__
+class LLMContextRecall(ContextRecallTerms, SingleTurnMetric):
+    """Share of reference claims that the contexts, joined, entail."""
 
 
 @dataclass
 class ContextRecall(LLMContextRecall):
-    __doc__ = ContextRecallTerms.__doc__
+    """Share of reference claims that the contexts, joined, entail."""
 
 
 @dataclass
-class ContextRelevance(SingleTurnMetric, ContextRelevanceTerms):
-    __doc__ = ContextRelevanceTerms.__doc__
+class ContextRelevance(ContextRelevanceTerms, SingleTurnMetric):
+    """Share of contexts that bear on the question."""
+
     name: str = "nv_context_relevance"
 
 
 @dataclass
-class ResponseRelevancy(SingleTurnMetric, AnswerRelevancyTerms):
-    __doc__ = AnswerRelevancyTerms.__doc__
+class ResponseRelevancy(AnswerRelevancyTerms, SingleTurnMetric):
+    """Share of response claims that bear on the question; ragas compares embeddings."""
 
 
 @dataclass
 class AnswerRelevancy(ResponseRelevancy):
-    __doc__ = AnswerRelevancyTerms.__doc__
+    """Share of response claims that bear on the question; ragas compares embeddings."""
