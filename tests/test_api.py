@@ -25,9 +25,10 @@ from assay import (
     load,
     open_judge,
 )
-from assay.api import JUDGES, open_metrics, provenance, run_sync
+from assay.api import open_metrics, provenance, run_sync
 from assay.asks import Ask, Extract, Judge, T
 from assay.errors import ConfigError, DataError, JudgeUnusable
+from assay.judges.named import JUDGES
 from assay.judges.openai import openai_judge
 
 ROW = {"response": "It is so. It is not.", "contexts": ["It is so."], "reference": "It is so."}
@@ -88,7 +89,10 @@ def test_a_metric_that_was_not_scored_is_named() -> None:
     ("judge", "message"),
     [
         ("embeded", "unknown judge 'embeded'; did you mean 'embedded'?"),
-        ("gpt-4o", "unknown judge 'gpt-4o'; known: embedded, langchain, openai, scripted"),
+        (
+            "gpt-4o",
+            "unknown judge 'gpt-4o'; known: embedded, hhem, langchain, nli, openai, scripted",
+        ),
         ("embedded:large", "unknown judge 'embedded:large'; did you mean 'embedded'?"),
         ("openai", "which model? write openai:MODEL, e.g. openai:gpt-4o-mini"),
         ("openai:", "which model? write openai:MODEL, e.g. openai:gpt-4o-mini"),

@@ -151,5 +151,5 @@ def test_a_full_disk_is_one_sentence(
     data.write_text(json.dumps(GOOD) + "\n", "utf-8")
     assert run(["score", str(data), "-m", "faithfulness", "-o", str(out)]) == 1
     said = capsys.readouterr().err
-    assert "No space left on device; rows so far are in out.jsonl.partial" in said
+    assert "No space left on device; make room or give another -o, and run again" in said
     assert "Traceback" not in said

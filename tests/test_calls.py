@@ -115,7 +115,7 @@ def test_endpoint_that_is_down_fails_the_samples_and_says_what_to_do(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     code = run(["score", str(data), "-m", "faithfulness", "-j", "openai:fake", "-o", str(out)])
     assert code == 2
-    said = capsys.readouterr().out
-    assert "cannot reach http://127.0.0.1:9" in said
+    said = capsys.readouterr().err
+    assert said.count("cannot reach http://127.0.0.1:9") == 2  # at once, and in the summary
     score = json.loads(out.read_text("utf-8"))["scores"]["faithfulness"]
     assert (score["value"], score["status"]) == (None, "failed")

@@ -109,7 +109,8 @@ def test_a_sample_that_fails_gives_exit_code_2_and_a_reason(
         "items": [],
     }
     assert second["scores"]["faithfulness"]["value"] is not None
-    said = capsys.readouterr().out
+    said = capsys.readouterr().err
+    assert "first failure: the sample has no references" in said
     assert "failed: 1 of 2 samples, e.g. b: the sample has no references" in said
 
 
@@ -168,7 +169,8 @@ def test_metrics_lists_every_metric_with_its_parameters(
 
     assert run(["metrics"]) == 0
     said = capsys.readouterr().out
-    assert all(name in said for name in CATALOGUE)
+    assert all(f"{name} " in said for name in CATALOGUE)
+    assert "needs response, contexts" in said or "needs contexts, response" in said
     assert "mode=relevant | irrelevant" in said
 
 
@@ -258,7 +260,7 @@ def test_an_interrupt_keeps_what_was_written_and_the_exit_code_says_so(tmp_path:
         "import sys, assay.cli.score as s\n"
         "from assay.cli.app import run\n"
         "from assay.cli.progress import Progress\n"
-        "def stop(self, *, failed):\n"
+        "def stop(self, *, failure):\n"
         "    raise KeyboardInterrupt\n"
         "Progress.step = stop\n"
         "sys.exit(run(sys.argv[1:]))\n"
@@ -272,5 +274,6 @@ def test_an_interrupt_keeps_what_was_written_and_the_exit_code_says_so(tmp_path:
     )
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
+    assert "assay: stopped; rows so far, if any, are in the .partial file" in done.stderr
     assert not out.exists()
     assert read(tmp_path / "out.jsonl.partial")[0]["id"] == "a"

@@ -271,7 +271,7 @@ def test_a_full_disk_is_a_data_error_that_names_the_file(
     path = tmp_path / "out.jsonl"
     with pytest.raises(DataError) as error:
         write(path, one(Sample(id="1")) * count, ("f",))
-    assert str(error.value).startswith(f"cannot write {path}: No space left on device; rows so far")
+    assert str(error.value).startswith(f"cannot write {path}: No space left on device; ")
     assert "out.jsonl.partial" in str(error.value)
     assert not path.exists()
 

@@ -4,9 +4,10 @@ A metric is arithmetic on verdicts; a need names the verdicts; a judge supplies 
 a sample is met once.
 """
 
-from assay.api import evaluate, evaluate_async, langchain, load, open_judge, openai
+from assay.api import evaluate, evaluate_async, langchain, load, openai
 from assay.asks import Judge
 from assay.errors import AssayError, ConfigError, DataError, JudgeError, MissingField
+from assay.judges.named import open_judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import (
     F1,

@@ -10,13 +10,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assay.api import open_judge, open_metrics, run_sync
+from assay.api import open_metrics, run_sync
 from assay.asks import Judge
 from assay.cli.explain import show
 from assay.cli.progress import Progress
 from assay.cli.tables import console, summary_table
 from assay.demo import demo_rows
 from assay.errors import JudgeError
+from assay.judges.named import open_judge
 from assay.judges.scripted import ScriptedJudge
 from assay.needs import By, Entails, Need, Of
 from assay.run import Row, Run

@@ -78,10 +78,12 @@ def show(screen: Console, row: Mapping[str, Any], metric: str | None = None) -> 
     scores = {k: v for k, v in row["scores"].items() if metric in (None, k)}
     screen.print()
     screen.print(_scores(scores))
-    response = {claim["text"] for claim in row.get("claims", {}).get("response", [])}
+    response = [claim["text"] for claim in row.get("claims", {}).get("response", [])]
     for group in _groups(scores).values():
-        of = "response" if {item["claim"] for item in group[0][1]} <= response else "reference"
-        screen.print(_claims(group, of))
+        items = group[0][1]
+        own = [item["claim"] for item in items] == response
+        stated = items[0]["against"] == "response"  # only reference claims are held against it
+        screen.print(_claims(group, "response" if own and not stated else "reference"))
 
 
 def _scores(scores: Mapping[str, Any]) -> Table:

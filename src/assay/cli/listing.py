@@ -21,19 +21,20 @@ NOTE = (
 
 
 def list_metrics() -> int:
-    """Print every metric: its quantity, direction and parameters."""
-    from rich import box
-    from rich.table import Table
+    """Print every metric: its quantity, direction, fields that it needs and parameters."""
+    from rich.padding import Padding
+    from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("metric", "quantity", "better", "needs", "parameters (default first)"):
-        table.add_column(title, no_wrap=title == "metric")
+    screen = console()
     for name, metric in CATALOGUE.items():
+        needs = ", ".join(required(metric()))
+        arrow = "↑" if metric.higher_is_better else "↓"
+        screen.print(Text.assemble((name, "bold"), f" {arrow}  needs {needs}"))
         first = (metric.__doc__ or "").strip().splitlines()[0]
-        better = "higher" if metric.higher_is_better else "lower"
-        needs = "\n".join(required(metric()))
-        table.add_row(name, plain(first), better, needs, plain("\n".join(parameters(metric))))
-    console().print(table)
+        screen.print(Padding(plain(first), (0, 0, 0, 4)))
+        for line in parameters(metric):
+            screen.print(Padding(plain(line), (0, 0, 0, 4)), style="dim")
+    screen.print("\n↑ higher is better, ↓ lower is better; parameters: default first")
     return 0
 
 

@@ -12,11 +12,12 @@ from contextlib import AbstractContextManager, ExitStack, aclosing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.api import check_skills, open_judge, open_metrics, provenance, run_sync
+from assay.api import check_skills, open_metrics, provenance, run_sync
 from assay.asks import Judge
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table
 from assay.errors import ConfigError, MissingField
+from assay.judges.named import open_judge
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
 from assay.run import Row, Run

@@ -12,6 +12,7 @@ from typing import Any
 
 from assay import api
 from assay.asks import Judge
+from assay.judges.named import open_judge
 from assay.ragas.absent import absent
 from assay.ragas.run_config import RunConfig
 
@@ -193,7 +194,7 @@ def as_llm(llm: Any) -> BaseRagasLLM:
     if isinstance(llm, BaseRagasLLM):
         return llm
     if llm is None or isinstance(llm, str):
-        return BaseRagasLLM(lambda _: api.open_judge(llm))
+        return BaseRagasLLM(lambda _: open_judge(llm))
     if hasattr(llm, "answer") and hasattr(llm, "fingerprint"):
         return BaseRagasLLM(lambda _: llm, closes=False)
     if hasattr(llm, "ainvoke"):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from assay.api import open_judge, openai
+from assay.api import openai
 from assay.asks import Judge
 from assay.errors import ConfigError, JudgeUnavailable, MissingExtra
 from assay.judges.complete import Completion, Messages, Schema
 from assay.judges.llm import LLMJudge
+from assay.judges.named import open_judge
 from assay.judges.route import RoutedJudge
 
 BatchFunction = Callable[[list[str]], Sequence[str]]
