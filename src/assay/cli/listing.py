@@ -27,7 +27,7 @@ def list_metrics() -> int:
 
     screen = console()
     for name, metric in CATALOGUE.items():
-        needs = ", ".join(required(metric()))
+        needs = ", ".join(sorted(required(metric())))
         arrow = "↑" if metric.higher_is_better else "↓"
         screen.print(Text.assemble((name, "bold"), f" {arrow}  needs {needs}"))
         first = (metric.__doc__ or "").strip().splitlines()[0]
