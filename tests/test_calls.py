@@ -119,3 +119,30 @@ def test_endpoint_that_is_down_fails_the_samples_and_says_what_to_do(
     assert said.count("cannot reach http://127.0.0.1:9") == 2  # at once, and in the summary
     score = json.loads(out.read_text("utf-8"))["scores"]["faithfulness"]
     assert (score["value"], score["status"]) == (None, "failed")
+
+
+VALOR = [
+    "answer_correctness",
+    "answer_relevance",
+    "bias",
+    "context_precision",
+    "context_recall",
+    "context_relevance",
+    "contradicted_contexts",
+    "summary_coherence",
+    "toxicity",
+]
+
+
+async def test_valors_metrics_with_noise_and_faithfulness_take_12_calls() -> None:
+    names = [*VALOR, "faithfulness", *METRICS[1:3]]
+    async with FakeOpenAI(contains, rating=lambda *_: 4) as server:
+        judge = assay.openai("fake", base_url=server.url)
+        result = await assay.evaluate_async([sample(5)], names, judge)
+        await judge.aclose()
+        kinds = {
+            kind: len(server.asked(kind)) for kind in ("claims", "verdicts", "labels", "rating")
+        }
+        assert result.failed == 0
+        assert kinds == {"claims": 2, "verdicts": 7, "labels": 2, "rating": 1}
+        assert server.calls == 12
