@@ -58,6 +58,19 @@ def stars(text: str, source: str) -> int:
     return text.count("*")
 
 
+def evades(answer: str) -> bool:
+    """Noncommittal if the answer does not know."""
+    return "know" in answer
+
+
+def bag_of_words(text: str) -> list[float]:
+    """How often each of some words comes; any other word counts as one and the same."""
+    words = re.findall(r"\w+", text.casefold())
+    known = ("rain", "snow", "wet", "cold", "falls")
+    counts = [float(words.count(word)) for word in known]
+    return [*counts, float(len(words)) - sum(counts)]
+
+
 @dataclass(frozen=True)
 class Fault:
     """What one call does instead of answering properly."""
@@ -154,6 +167,8 @@ class FakeOpenAI:
         opinions: Splitter = exclamations,
         labels: Labels = names_trait,
         rating: Rater = stars,
+        evasive: Callable[[str], bool] = evades,
+        vector: Callable[[str], Sequence[float]] = bag_of_words,
         faults: Sequence[Fault | None] = (),
         latency: float = 0.0,
         key: str | None = None,
@@ -163,6 +178,7 @@ class FakeOpenAI:
     ) -> None:
         self.oracle, self.splitter = oracle, splitter
         self.opinions, self.labels, self.rating = opinions, labels, rating
+        self.evasive, self.vector = evasive, vector
         self.faults = list(faults)
         self.latency, self.key, self.models = latency, key, models
         self.unsupported, self.formats = tuple(unsupported), tuple(formats)
@@ -181,12 +197,20 @@ class FakeOpenAI:
         return len(self.bodies)
 
     def asked(self, kind: str) -> list[dict[str, Any]]:
-        """The data of all calls that asked for "claims", "verdicts", "labels" or a "rating"."""
-        return [data for data in map(data_of, self.bodies) if kind_of(data) == kind]
+        """The data of all calls that asked for "claims", "verdicts", "labels", "questions" or a
+        "rating".
+        """
+        chats = (data_of(body) for body in self.bodies if "messages" in body)
+        return [data for data in chats if kind_of(data) == kind]
+
+    def embedded(self) -> list[list[str]]:
+        """The texts of all calls that asked for embeddings."""
+        return [body["input"] for body in self.bodies if "input" in body]
 
     async def __aenter__(self) -> FakeOpenAI:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._answer)
+        app.router.add_post("/v1/embeddings", self._answer)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
@@ -252,7 +276,7 @@ class FakeOpenAI:
         fault = fault or Fault()
         if fault.status != 200 and fault.body is None:
             return _error(fault.status, fault.error or {}, fault.headers)
-        text = fault.body if fault.body is not None else json.dumps(self._completion(body, fault))
+        text = fault.body if fault.body is not None else self._text(body, fault)
         kind = {"Content-Type": "application/json"}
         if not fault.cut:
             return web.Response(
@@ -264,6 +288,25 @@ class FakeOpenAI:
         if request.transport is not None:
             request.transport.close()
         return half
+
+    def _text(self, body: dict[str, Any], fault: Fault) -> str:
+        if "input" in body:
+            return self._embeddings(body, fault)
+        return json.dumps(self._completion(body, fault))
+
+    def _embeddings(self, body: dict[str, Any], fault: Fault) -> str:
+        items = [
+            {"object": "embedding", "index": k, "embedding": list(self.vector(text))}
+            for k, text in enumerate(body["input"])
+        ]
+        used = sum(map(len, body["input"])) // 4
+        reply = {
+            "object": "list",
+            "data": items,
+            "model": body["model"],
+            "usage": {"prompt_tokens": used, "total_tokens": used},
+        }
+        return fault.garble(reply) if fault.garble else json.dumps(reply)
 
     def _completion(self, body: dict[str, Any], fault: Fault) -> dict[str, Any]:
         reply = self.reply(data_of(body), lists_of(body))
@@ -291,6 +334,8 @@ class FakeOpenAI:
         elif kind == "rating":
             rating = self.rating(data["summary"], data["source"])
             answer = {"reason": "by oracle", "rating": rating}
+        elif kind == "questions":
+            answer = self._questions(data)
         else:
             answer = {kind: self._labels(data) if kind == "labels" else self._verdicts(data)}
         return {"nonce": data["nonce"], **answer}
@@ -299,6 +344,12 @@ class FakeOpenAI:
         if name == "opinions":
             return [{"quote": opinion, "opinion": opinion} for opinion in self.opinions(text)]
         return [{"quote": claim, "claim": claim} for claim in self.splitter(text)]
+
+    def _questions(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The answer's sentences as questions, in turn."""
+        parts = [part.rstrip(".!?") + "?" for part in self.splitter(data["answer"])]
+        asked = [parts[k % len(parts)] for k in range(data["count"])] if parts else []
+        return {"noncommittal": self.evasive(data["answer"]), "questions": asked}
 
     def _labels(self, data: dict[str, Any]) -> list[dict[str, str]]:
         said = {True: "yes", False: "no"}
@@ -342,8 +393,8 @@ def data_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kind_of(data: Mapping[str, Any]) -> str:
-    """What a call asks for: "claims", "verdicts", "labels" or a "rating"."""
-    kinds = {"text": "claims", "texts": "labels", "summary": "rating"}
+    """What a call asks for: "claims", "verdicts", "labels", "questions" or a "rating"."""
+    kinds = {"text": "claims", "texts": "labels", "summary": "rating", "answer": "questions"}
     return next((kind for field, kind in kinds.items() if field in data), "verdicts")
 
 

@@ -13,7 +13,7 @@ from assay.asks import Ask, Entail, Extract
 from assay.errors import ConfigError, MalformedAnswer
 from assay.judges.complete import Completion, Messages, Schema
 from assay.judges.llm import NO_QUOTE, LLMJudge
-from assay.judges.openai import openai_judge
+from assay.judges.openai import OpenAIComplete, openai_judge
 from assay.verdicts import Cell, Verdict
 from servers import FakeOpenAI, data_of
 
@@ -179,6 +179,7 @@ CHANGES: dict[str, Any] = {
     "max_chars": 7,
     "reasons": False,
     "prompts": {"extract": "List the claims."},
+    "embedding": OpenAIComplete("m", base_url="http://127.0.0.1:1").embedding("small"),
 }
 HARMLESS = {"complete", "name"}
 

@@ -32,7 +32,7 @@ from assay.metrics import (
 from assay.sample import Claim, Sample
 from assay.score import Evidence, Score
 from assay.traits import EMPTY
-from assay.verdicts import Cell, EntailmentMatrix, Mark, Rating, Span, Truth, Verdict
+from assay.verdicts import Asked, Cell, EntailmentMatrix, Mark, Rating, Span, Truth, Verdict
 
 M = EntailmentMatrix.letters
 NEW: dict[str, type[Metric]] = {
@@ -325,6 +325,7 @@ RESPONSE = "The lamp was lit in 1857. The keeper kept bees. Only fools ask. Bees
 CONTEXTS = ["The lamp was lit in 1857.", "The keeper kept goats.", "The tower is tall."]
 REFERENCE = "The lamp was lit in 1857. The tower is tall. It burned oil."
 LIT, BEES = "The lamp was lit in 1857.", "The keeper kept bees."
+LIT_WHEN = "In which year was the lamp lit?"
 FOOLS, BEST = "Only fools ask.", "Bees are best."
 TOGETHER = [*assay.metrics.CATALOGUE, "noise_sensitivity(mode=irrelevant)"]
 
@@ -352,6 +353,8 @@ def scripted(**changes: Any) -> assay.ScriptedJudge:
             ("biased", BEST): True,
         },
         "coherence": {RESPONSE: 4},
+        "questions": {RESPONSE: Asked((LIT_WHEN,), noncommittal=False)},
+        "embeddings": dict.fromkeys((RESPONSE, REFERENCE, QUESTION, LIT_WHEN), (1.0, 2.0)),
     }
     return assay.ScriptedJudge(**{**script, **changes})
 
@@ -384,7 +387,8 @@ def test_all_metrics_together_ask_each_thing_once(more: list[str], entails: int)
     run = assay.evaluate([sample()], TOGETHER + more, judge)
     assert not run.failed
     asked = Counter(type(ask).__name__ for ask in judge.asked)
-    assert asked == {"Extract": 2, "Entail": entails, "Label": 2, "Rate": 1}
+    once = {"Extract": 2, "Label": 2, "Rate": 1, "Questions": 1, "Embed": 2}
+    assert asked == {**once, "Entail": entails}
     opinions = {ask.text: ask.opinions for ask in judge.asked if isinstance(ask, Extract)}
     assert opinions == {RESPONSE: True, REFERENCE: False}
 
@@ -425,7 +429,8 @@ def test_without_a_question_only_the_relevance_metrics_fail(question: str | None
     row = assay.evaluate([sample(question=question)], TOGETHER, scripted()).rows[0]
     failed = {name: score.reason for name, score in row.scores.items() if score.status == "failed"}
     assert failed == dict.fromkeys(
-        ["context_relevance", "answer_relevance"], "the sample has no question"
+        ["context_relevance", "answer_relevance", "response_relevancy"],
+        "the sample has no question",
     )
 
 

@@ -92,9 +92,10 @@ def check_skills(metrics: Mapping[str, Metric], samples: Iterable[Sample], judge
                 continue
             skills = {skill for need in needs for skill in need.skills} | left[name].skills
             if lacks := sorted(skill for skill in skills if not judge.can(skill)):
+                others = "openai:MODEL" if "embed" in lacks else "openai:MODEL or a LangChain model"
                 raise ConfigError(
                     f"metric {name} needs a judge that does {', '.join(lacks)}, and "
-                    f"{judge.name} does not; an LLM judge does: openai:MODEL or a LangChain model"
+                    f"{judge.name} does not; an LLM judge does: {others}"
                 )
             del left[name]
         if not left:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from assay.sample import Claim
-from assay.verdicts import Cell, Mark, Rating
+from assay.verdicts import Asked, Cell, Mark, Rating, Vector
 
 T = TypeVar("T")
 Against = Literal["passage", "reference", "response"]
@@ -26,6 +26,8 @@ Skill = Literal[
     "biased",
     "toxic",
     "coherence",
+    "questions",
+    "embed",
 ]
 """What a judge may be able to answer."""
 
@@ -96,6 +98,29 @@ class Rate(Ask[Rating]):
     @property
     def skills(self) -> frozenset[Skill]:
         return frozenset({"coherence"})
+
+
+@dataclass(frozen=True, slots=True)
+class Questions(Ask[Asked]):
+    """Which questions, up to ``n``, does the text answer, and is it noncommittal?"""
+
+    text: str
+    n: int = 3
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"questions"})
+
+
+@dataclass(frozen=True, slots=True)
+class Embed(Ask[tuple[Vector, ...]]):
+    """Where do the texts lie in a space of meanings? One vector a text, in order, of one length."""
+
+    texts: tuple[str, ...]
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"embed"})
 
 
 @dataclass

@@ -73,6 +73,18 @@ class Rating:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Questions that a text answers, and whether it is noncommittal (None: not answered)."""
+
+    questions: tuple[str, ...]
+    noncommittal: Truth
+
+
+Vector = tuple[float, ...]
+"""An embedding; empty where a text is blank."""
+
+
 def any_of(values: Iterable[Truth]) -> Truth:
     """Three-valued "or": True if any is True, else None if any is unknown, else False.
 

@@ -151,6 +151,22 @@ def explain(
 
 
 @app.command()
+def migrate(
+    source: Annotated[
+        str,
+        typer.Argument(help="A script, data or a promptfoo config; it is read and never run."),
+    ],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="The new file; stdout without it.")
+    ] = None,
+) -> int:
+    """Rewrite what was made for ragas, RAGChecker, Valor or promptfoo; 2 if something is left."""
+    from assay.cli.migrate import migrate as command
+
+    return command(source, out)
+
+
+@app.command()
 def metrics() -> int:
     """List the metrics: quantity, direction, parameters, what they need."""
     from assay.cli.listing import list_metrics

@@ -74,11 +74,11 @@ def demo(judge_name: str | None) -> int:
 
 
 def _telling(pair: tuple[Row, Row]) -> tuple[int, float]:
-    """How much a sample shows: most metrics as in gold, and claims that noise put there."""
+    """How much a sample shows: claims that noise put there, and most metrics as in gold."""
     row, gold = pair
-    misled = sum(row.scores[name].value or 0.0 for name in NOISE)
+    misled, truly = (sum(one.scores[name].value or 0.0 for name in NOISE) for one in (row, gold))
     alike = sum(row.scores[name].value == gold.scores[name].value for name in METRICS)
-    return alike if misled else 0, min(misled, 0.5)
+    return alike if misled and truly else 0, min(misled, 0.5)
 
 
 def sample_of(row: dict[str, Any], *, gold_claims: bool = False) -> Sample:

@@ -1,4 +1,4 @@
-"""JSON posts to one URL over aiohttp, with a key from the environment."""
+"""JSON posts to one endpoint over aiohttp, with a key from the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from assay.errors import ConfigError, JudgeUnavailable, JudgeUnusable, MalformedAnswer
-from assay.judges.chat import Reply
+from assay.judges.chat import CHAT, Path, Reply
 from assay.judges.retrying import PassingError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 class HttpCarrier:
-    """Posts to ``<base_url>/chat/completions``; one session, in the running event loop.
+    """Posts to paths below ``base_url``; one session, in the running event loop.
 
     A wait for a free connection is not part of the time-out: the number of requests at once is
     bounded by the caller.
@@ -43,20 +43,19 @@ class HttpCarrier:
                 " and _), such as OPENAI_API_KEY; a key itself is never given"
             )
         self.where = _checked(base_url)
-        self._url = f"{self.where}/chat/completions"
         self._env, self._header, self._query = api_key_env, key_header, dict(query)
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def send(self, body: Mapping[str, Any]) -> Reply:
+    async def send(self, body: Mapping[str, Any], path: Path = CHAT) -> Reply:
         """The endpoint's answer; raises PassingError, JudgeUnusable."""
         import aiohttp
 
         session, headers = self._open(), self._headers()
         try:
             async with session.post(
-                self._url,
+                self.where + path,
                 data=json.dumps(body).encode(),
                 headers=headers,
                 params=self._query,

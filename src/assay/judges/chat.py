@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from assay.asks import Usage
 from assay.errors import (
@@ -19,8 +19,12 @@ from assay.judges.complete import Completion, Messages, Schema, Slots
 from assay.judges.retrying import Backoff, PassingError, Patience, passes, retry_after
 from assay.judges.terms import Sampling
 
+Path = Literal["/chat/completions", "/embeddings"]
+"""Where a request goes, below the endpoint's URL."""
+CHAT: Path = "/chat/completions"
 _WIDER = 4
 """A reply that was cut off is asked for once more with this many times the tokens."""
+T = TypeVar("T")
 _UNUSABLE_CODES = ("insufficient_quota", "billing_hard_limit_reached", "model_not_found")
 
 
@@ -49,7 +53,7 @@ class Carrier(Protocol):
     def scrub(self, text: str) -> str:
         """The text without any secret that this carrier sends."""
 
-    async def send(self, body: Mapping[str, Any]) -> Reply: ...
+    async def send(self, body: Mapping[str, Any], path: Path = CHAT) -> Reply: ...
 
 
 class Chat:
@@ -87,6 +91,27 @@ class Chat:
             room = "" if limit is None else f" at {limit} tokens"
             raise MalformedAnswer(f"{self._carrier.where}: the reply was cut off{room}")
         return done
+
+    async def fetch(self, path: Path, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        """What ``read`` makes of the JSON that answers another kind of request.
+
+        It is retried like a completion; ``read`` raises ValueError for JSON that is not as asked.
+        """
+        async with self._slots():
+            return await self._patience.run(lambda: self._fetch(path, body, read))
+
+    async def _fetch(self, path: Path, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        self.usage.calls += 1
+        reply = _unwrapped(await self._carrier.send(body, path))
+        if reply.status >= 300:
+            code, _, message = _refusal(reply)
+            raise self._fault(reply, code, message)
+        used = reply.data.get("usage") if isinstance(reply.data, dict) else None
+        self.usage.prompt_tokens += _count(used, "prompt_tokens")
+        try:
+            return read(reply.data)
+        except ValueError as error:
+            raise PassingError(MalformedAnswer(f"{self._carrier.where}: {error}")) from None
 
     async def _persist(
         self, messages: Messages, schema: Schema | None, limit: int | None

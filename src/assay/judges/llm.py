@@ -9,10 +9,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
-from assay.asks import Ask, Entail, Extract, Label, Rate, Skill, Usage
+from assay.asks import Ask, Embed, Entail, Extract, Label, Questions, Rate, Skill, Usage
 from assay.errors import ConfigError, MalformedAnswer
 from assay.judges.asking import Asking, Call, Job, Read
 from assay.judges.complete import Complete
+from assay.judges.embedding import Embedding
 from assay.judges.labelling import Labelling
 from assay.judges.prompting import (
     Form,
@@ -26,8 +27,10 @@ from assay.judges.prompting import (
     opinions_form,
     premise_id,
     prompt_texts,
+    questions_form,
     rate_form,
 )
+from assay.judges.questioning import Questioning
 from assay.judges.replies import (
     PARSER,
     Key,
@@ -58,7 +61,8 @@ class LLMJudge:
     against as many premises as fit into ``max_chars`` characters. One call gives up to
     ``max_claims`` labels to texts of up to ``max_chars`` characters. ``reasons`` asks for a
     reason a verdict, label and rating. ``prompts`` replaces the instructions by kind
-    ("extract", "opinions", "entail", "label", "rate").
+    ("extract", "opinions", "entail", "label", "rate", "questions"). Embeddings are those of
+    ``embedding``; without it, no ask for them is answered.
 
     What a reply leaves out is asked for once more, and is UNKNOWN (a label or rating: None)
     after that. Evidence is only what stands in the premise: a verdict whose quote does not is
@@ -78,6 +82,7 @@ class LLMJudge:
         max_chars: int = 24_000,
         reasons: bool = True,
         prompts: Mapping[str, str] | None = None,
+        embedding: Embedding | None = None,
     ) -> None:
         if max_claims < 1 or max_chars < 1:
             raise ConfigError("max_claims and max_chars must be at least 1")
@@ -93,12 +98,15 @@ class LLMJudge:
         self._entail = entail_form(texts["entail"], packed=packed, reasons=reasons)
         label = label_form(texts["label"], reasons=reasons)
         rate = rate_form(texts["rate"], reasons=reasons)
+        questions = questions_form(texts["questions"])
         self._asking = Asking(complete)
+        self._questioning = Questioning(self._asking, questions)
+        self._embedding = embedding
         self._labelling = Labelling(
             self._asking, label=label, rate=rate, max_items=max_claims, max_chars=max_chars
         )
         self.tally = self._asking.tally
-        forms = (*self._extract.values(), self._entail, label, rate)
+        forms = (*self._extract.values(), self._entail, label, rate, questions)
         self._fingerprint = _digest(
             {
                 "endpoint": dict(fingerprint_parts),
@@ -109,6 +117,7 @@ class LLMJudge:
                 "prompts": texts,
                 "forms": [(form.system, form.schema.body) for form in forms],
                 "parser": PARSER,
+                "embedding_model": embedding.model if embedding else None,
             }
         )
 
@@ -125,7 +134,7 @@ class LLMJudge:
         return self._asking.usage
 
     def can(self, skill: Skill) -> bool:
-        return skill in get_args(Skill)
+        return skill in get_args(Skill) and (skill != "embed" or self._embedding is not None)
 
     async def answer(self, ask: Ask[T]) -> T:
         if isinstance(ask, Extract):
@@ -136,6 +145,10 @@ class LLMJudge:
             return cast("T", await self._labelling.marks(ask))
         if isinstance(ask, Rate):
             return cast("T", await self._labelling.rating(ask))
+        if isinstance(ask, Questions):
+            return cast("T", await self._questioning.questions(ask))
+        if isinstance(ask, Embed) and self._embedding is not None:
+            return cast("T", await self._embedding.vectors(ask.texts))
         raise ConfigError(f"{self._name} does not answer {type(ask).__name__}")
 
     async def aclose(self) -> None:

@@ -11,6 +11,7 @@ from assay.errors import ConfigError
 from assay.judges.carrier import OPENAI, HttpCarrier
 from assay.judges.chat import Chat
 from assay.judges.complete import Completion, Messages, Schema
+from assay.judges.embedding import Embedding
 from assay.judges.llm import LLMJudge
 from assay.judges.openai_client import ClientComplete
 from assay.judges.retrying import Backoff
@@ -73,6 +74,10 @@ class OpenAIComplete:
     async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
         return await self._chat.complete(messages, schema)
 
+    def embedding(self, model: str) -> Embedding:
+        """Embeddings by another model at the same endpoint."""
+        return Embedding(model, self._chat)
+
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
         await self._carrier.aclose()
@@ -99,11 +104,13 @@ def openai_judge(
     max_chars: int = 24_000,
     reasons: bool = True,
     prompts: Mapping[str, str] | None = None,
+    embedding_model: str | None = "text-embedding-3-small",
 ) -> LLMJudge:
     """A judge that asks an OpenAI-compatible endpoint, or your own openai client object.
 
     With ``client`` (an ``openai.OpenAI`` or ``AsyncOpenAI``, Azure's too) the URL and the key
-    are the client's. The other parameters are those of `OpenAIComplete`, `Sampling` and
+    are the client's. ``embedding_model`` of the same endpoint gives embeddings; with None, the
+    judge does not. The other parameters are those of `OpenAIComplete`, `Sampling` and
     `LLMJudge`. Raises ConfigError.
     """
     sampling = Sampling(temperature, seed, max_tokens, reply_format, extra or {})
@@ -140,4 +147,5 @@ def openai_judge(
         max_chars=max_chars,
         reasons=reasons,
         prompts=prompts,
+        embedding=complete.embedding(embedding_model) if embedding_model else None,
     )

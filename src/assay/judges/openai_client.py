@@ -12,10 +12,14 @@ from urllib.parse import unquote, urlsplit
 
 from assay.asks import Usage
 from assay.errors import JudgeUnavailable, MissingExtra
-from assay.judges.chat import Chat, Reply
+from assay.judges.chat import CHAT, Chat, Path, Reply
 from assay.judges.complete import Completion, Messages, Schema
+from assay.judges.embedding import Embedding
 from assay.judges.retrying import Backoff, PassingError, of_another_loop, without_stale
 from assay.judges.terms import Sampling
+
+_NAMED = ("model", "messages", "input", "encoding_format")
+"""Parameters that the client is given by their names."""
 
 
 class ClientComplete:
@@ -59,6 +63,10 @@ class ClientComplete:
     async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
         return await self._chat.complete(messages, schema)
 
+    def embedding(self, model: str) -> Embedding:
+        """Embeddings by another model through the same client."""
+        return Embedding(model, self._chat)
+
     async def aclose(self) -> None:
         """Let the threads and connections of the copy go; the client stays open."""
         await self._carrier.aclose()
@@ -83,10 +91,10 @@ class _ClientCarrier:
         self._threads: ThreadPoolExecutor | None = None
         self._concurrency = concurrency
 
-    async def send(self, body: Mapping[str, Any]) -> Reply:
+    async def send(self, body: Mapping[str, Any], path: Path = CHAT) -> Reply:
         """The client's answer; raises PassingError where there was none."""
         try:
-            return _reply(await without_stale(lambda: self._call(body)))
+            return _reply(await without_stale(lambda: self._call(body, path)))
         except self._openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
             return Reply(error.status_code, headers, {"error": error.body}, error.message)
@@ -103,21 +111,19 @@ class _ClientCarrier:
         except RuntimeError as error:
             raise PassingError(JudgeUnavailable(f"{self.where}: {self._broken(error)}")) from None
 
-    async def _call(self, body: Mapping[str, Any]) -> Any:
-        model, messages = body["model"], body["messages"]
+    async def _call(self, body: Mapping[str, Any], path: Path) -> Any:
         # extra_body, so that no version of the client refuses a parameter that it does not know
-        rest = {name: body[name] for name in body if name not in ("model", "messages")}
+        given = {name: body[name] for name in _NAMED if name in body}
+        given["extra_body"] = {name: body[name] for name in body if name not in _NAMED}
         if not self._threaded:
             client = self._client if self._per_loop is None else self._per_loop()
-            create = client.chat.completions.create
-            made = create(model=model, messages=messages, extra_body=rest)
+            made = _create(client, path)(**given)
             return await made if inspect.isawaitable(made) else made
-        create = self._client.chat.completions.create
+        create = _create(self._client, path)
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._concurrency, "assay-openai")
         return await asyncio.get_running_loop().run_in_executor(
-            self._threads,
-            lambda: create(model=model, messages=messages, extra_body=rest),
+            self._threads, lambda: create(**given)
         )
 
     def advice(self, status: int) -> str:
@@ -157,6 +163,11 @@ class _ClientCarrier:
                 " or a synchronous one"
             )
         return f"the client failed ({self.scrub(str(error))[:200]})"
+
+
+def _create(client: Any, path: Path) -> Any:
+    """The client's method for a kind of request."""
+    return client.chat.completions.create if path == CHAT else client.embeddings.create
 
 
 class _PerLoop:

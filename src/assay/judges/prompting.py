@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal, get_args
 
-from assay.asks import Entail, Extract, Rate, Trait
+from assay.asks import Entail, Extract, Questions, Rate, Trait
 from assay.errors import ConfigError, did_you_mean
 from assay.judges.complete import Messages, Schema
 
-Kind = Literal["extract", "opinions", "entail", "label", "rate"]
+Kind = Literal["extract", "opinions", "entail", "label", "rate", "questions"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Listed = Literal["claims", "opinions"]
 """What a text can be searched for."""
@@ -95,6 +95,16 @@ def rate_form(text: str, *, reasons: bool) -> Form:
     return _form(text, shape, Schema("rating", _closed({"nonce": _STRING, **wanted})))
 
 
+def questions_form(text: str) -> Form:
+    """The form whose reply has questions, and whether the answer is noncommittal."""
+    wanted = {
+        "noncommittal": {"type": "boolean"},
+        "questions": {"type": "array", "items": _STRING},
+    }
+    shape = '{"nonce": "...", "noncommittal": true|false, "questions": ["..."]}'
+    return _form(text, shape, Schema("questions", _closed({"nonce": _STRING, **wanted})))
+
+
 def _lists_form(text: str, lists: Mapping[str, Mapping[str, Any]]) -> Form:
     """The form whose reply has a list of items of the given properties by each name."""
     shape: dict[str, Any] = {"nonce": "..."}
@@ -172,6 +182,11 @@ def rate_messages(form: Form, ask: Rate) -> tuple[str, Messages]:
     return _messages(form, {"source": ask.source, "summary": ask.text})
 
 
+def questions_messages(form: Form, ask: Questions) -> tuple[str, Messages]:
+    """The nonce of this call, and its messages."""
+    return _messages(form, {"answer": ask.text, "count": ask.n})
+
+
 def claim_id(i: int) -> str:
     """The id of the i-th claim of an ask."""
     return f"c{i + 1}"
@@ -188,7 +203,7 @@ def text_id(n: int) -> str:
 
 
 def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:
-    text = _paired(_ENCODER.encode(data))
+    text = paired(_ENCODER.encode(data))
     nonce = secrets.token_hex(8)
     while nonce in text:
         nonce = secrets.token_hex(8)
@@ -197,7 +212,7 @@ def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:
     return nonce, (form.system, {"role": "user", "content": fenced + "\n" + end})
 
 
-def _paired(text: str) -> str:
+def paired(text: str) -> str:
     """The text as UTF-8 can carry it: a lone surrogate becomes U+FFFD."""
     try:
         text.encode()

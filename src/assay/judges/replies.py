@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from assay.verdicts import Mark, Rating, Span, Verdict
+from assay.verdicts import Asked, Mark, Rating, Span, Verdict
 
 PARSER = 1
 """Version of the reading rules; part of every fingerprint."""
@@ -85,6 +85,23 @@ def read_rating(text: str, nonce: str) -> Rating:
     if type(value) is not int or not 1 <= value <= 5:
         raise UnreadableError("the reply has no integer from 1 to 5 as its rating")
     return Rating(value, _reason(data))
+
+
+def read_questions(text: str, nonce: str, n: int) -> Asked:
+    """The questions that a text answers, and whether it is noncommittal.
+
+    Raises UnreadableError unless there are one to ``n`` questions (none will do for what is
+    noncommittal) and a JSON true or false.
+    """
+    noncommittal = _object(text, nonce).get("noncommittal")
+    if not isinstance(noncommittal, bool):
+        raise UnreadableError("the reply does not say whether the answer is noncommittal")
+    items = _items(text, nonce, "questions")
+    if not all(isinstance(item, str) and item.strip() for item in items):
+        raise UnreadableError("a part of the list of questions is no question")
+    if len(items) > n or not (items or noncommittal):
+        raise UnreadableError(f"the reply has {len(items)} questions, where {n} were asked for")
+    return Asked(tuple(item.strip() for item in items), noncommittal)
 
 
 def _by_id(

@@ -8,10 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from assay.asks import Ask, Entail, Extract, Label, Rate, Skill, T, Trait, Usage
+from assay.asks import (
+    Ask,
+    Embed,
+    Entail,
+    Extract,
+    Label,
+    Questions,
+    Rate,
+    Skill,
+    T,
+    Trait,
+    Usage,
+)
 from assay.errors import ConfigError
 from assay.sample import Claim
-from assay.verdicts import Cell, Mark, Rating, Truth, Verdict
+from assay.verdicts import Asked, Cell, Mark, Rating, Truth, Vector, Verdict
 
 Said = Verdict | Cell | str | None
 
@@ -24,7 +36,8 @@ class ScriptedJudge:
     hold is NEUTRAL (default: a premise entails the claims that stand in it word for word).
     ``opinions`` maps a text to its opinions, ``labels`` (trait, text) to True, False or None
     (not answered; what a table does not hold is False), and ``coherence`` a summary to its
-    rating. ``asked`` keeps every ask, in order.
+    rating. ``questions`` maps a text to the questions that it answers (default: not answered), and
+    ``embeddings`` a text to its vector (default: zeros). ``asked`` keeps every ask, in order.
 
     >>> import asyncio
     >>> judge = ScriptedJudge(verdicts={("Rain is wet.", "It rains."): "E"})
@@ -40,6 +53,8 @@ class ScriptedJudge:
         opinions: Mapping[str, Sequence[str]] | None = None,
         labels: Mapping[tuple[Trait, str], Truth] | Callable[[Trait, str], Truth] | None = None,
         coherence: Mapping[str, int | None] | None = None,
+        questions: Mapping[str, Asked] | None = None,
+        embeddings: Mapping[str, Sequence[float]] | None = None,
         name: str = "scripted",
     ) -> None:
         self.name = name
@@ -50,11 +65,21 @@ class ScriptedJudge:
         self._opinions = opinions or {}
         self._labels = labels if labels is not None else {}
         self._coherence = coherence or {}
+        self._questions = questions or {}
+        self._embeddings = embeddings or {}
 
     @property
     def fingerprint(self) -> str:
         """Identity by name, tables, and the names and code of functions."""
-        scripts = (self._claims, self._verdicts, self._opinions, self._labels, self._coherence)
+        scripts = (
+            self._claims,
+            self._verdicts,
+            self._opinions,
+            self._labels,
+            self._coherence,
+            self._questions,
+            self._embeddings,
+        )
         parts = [_identity(script) for script in scripts]
         return f"{self.name}:" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -76,10 +101,18 @@ class ScriptedJudge:
             return cast("T", tuple(Mark(self._label(t, text)) for t, text in ask.pairs))
         if isinstance(ask, Rate):
             return cast("T", Rating(self._coherence.get(ask.text)))
+        if isinstance(ask, Questions):
+            return cast("T", self._questions.get(ask.text, Asked((), None)))
+        if isinstance(ask, Embed):
+            return cast("T", tuple(self._vector(text) for text in ask.texts))
         raise ConfigError(f"the scripted judge does not answer {type(ask).__name__}")
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
+
+    def _vector(self, text: str) -> Vector:
+        width = max(map(len, self._embeddings.values()), default=1)
+        return tuple(self._embeddings.get(text, (0.0,) * width))
 
     def _label(self, trait: Trait, text: str) -> Truth:
         if callable(self._labels):

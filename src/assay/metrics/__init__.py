@@ -23,12 +23,14 @@ from assay.metrics.retrieval import (
     ContradictedContexts,
 )
 from assay.metrics.rouge import Rouge
+from assay.metrics.similarity import AnswerSimilarity, ResponseRelevancy
 
 __all__ = [
     "CATALOGUE",
     "F1",
     "AnswerCorrectness",
     "AnswerRelevance",
+    "AnswerSimilarity",
     "Bias",
     "Bleu",
     "ClaimRecall",
@@ -44,6 +46,7 @@ __all__ = [
     "NoiseSensitivity",
     "Precision",
     "Recall",
+    "ResponseRelevancy",
     "Rouge",
     "SelfKnowledge",
     "SummaryCoherence",

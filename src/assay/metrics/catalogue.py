@@ -19,6 +19,7 @@ from assay.metrics.retrieval import (
     ContradictedContexts,
 )
 from assay.metrics.rouge import Rouge
+from assay.metrics.similarity import AnswerSimilarity, ResponseRelevancy
 
 CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
     {
@@ -41,6 +42,8 @@ CATALOGUE: Mapping[str, type[Metric]] = MappingProxyType(
         "bias": Bias,
         "toxicity": Toxicity,
         "summary_coherence": SummaryCoherence,
+        "answer_similarity": AnswerSimilarity,
+        "response_relevancy": ResponseRelevancy,
         "rouge": Rouge,
         "bleu": Bleu,
     }

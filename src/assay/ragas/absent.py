@@ -21,8 +21,6 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "ExactMatch": _STRINGS,
         "StringPresence": _STRINGS,
         "NonLLMStringSimilarity": _STRINGS,
-        "SemanticSimilarity": "no judge here gives embeddings",
-        "AnswerSimilarity": "no judge here gives embeddings",
         "LLMContextPrecisionWithoutReference": "give the response as reference to "
         "LLMContextPrecisionWithReference",
         "ContextUtilization": "give the response as reference to ContextPrecision; "

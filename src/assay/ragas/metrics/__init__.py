@@ -10,6 +10,7 @@ from assay.ragas.absent import absent
 from assay.ragas.metrics.legacy import (
     AnswerCorrectness,
     AnswerRelevancy,
+    AnswerSimilarity,
     ContextPrecision,
     ContextRecall,
     ContextRelevance,
@@ -20,6 +21,7 @@ from assay.ragas.metrics.legacy import (
     LLMContextRecall,
     NoiseSensitivity,
     ResponseRelevancy,
+    SemanticSimilarity,
     SingleTurnMetric,
 )
 from assay.ragas.metrics.result import MetricResult
@@ -27,6 +29,7 @@ from assay.ragas.metrics.result import MetricResult
 __all__ = [
     "AnswerCorrectness",
     "AnswerRelevancy",
+    "AnswerSimilarity",
     "ContextPrecision",
     "ContextRecall",
     "ContextRelevance",
@@ -38,6 +41,7 @@ __all__ = [
     "MetricResult",
     "NoiseSensitivity",
     "ResponseRelevancy",
+    "SemanticSimilarity",
     "SingleTurnMetric",
 ]
 

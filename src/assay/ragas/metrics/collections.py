@@ -20,6 +20,7 @@ from assay.ragas.metrics.table import (
     FactualCorrectnessTerms,
     FaithfulnessTerms,
     NoiseSensitivityTerms,
+    SemanticSimilarityTerms,
 )
 from assay.run import Row
 from assay.score import Score
@@ -36,6 +37,7 @@ __all__ = [
     "Faithfulness",
     "MetricResult",
     "NoiseSensitivity",
+    "SemanticSimilarity",
 ]
 
 _FIELDS = frozenset(f.name for f in fields(SingleTurnSample))
@@ -143,6 +145,11 @@ class ContextRelevance(ContextRelevanceTerms, BaseMetric):
 @dataclass
 class AnswerRelevancy(AnswerRelevancyTerms, BaseMetric):
     """Share of response claims that bear on the question; ragas compares embeddings."""
+
+
+@dataclass
+class SemanticSimilarity(SemanticSimilarityTerms, BaseMetric):
+    """Cosine of the embeddings of response and reference, by a judge that gives some."""
 
 
 def __getattr__(name: str) -> Any:

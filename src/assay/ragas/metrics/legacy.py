@@ -22,6 +22,7 @@ from assay.ragas.metrics.table import (
     FactualCorrectnessTerms,
     FaithfulnessTerms,
     NoiseSensitivityTerms,
+    SemanticSimilarityTerms,
     no_claims,
 )
 from assay.run import Row
@@ -158,3 +159,15 @@ class ResponseRelevancy(AnswerRelevancyTerms, SingleTurnMetric):
 @dataclass
 class AnswerRelevancy(ResponseRelevancy):
     """Share of response claims that bear on the question; ragas compares embeddings."""
+
+
+@dataclass
+class SemanticSimilarity(SemanticSimilarityTerms, SingleTurnMetric):
+    """Cosine of the embeddings of response and reference, by a judge that gives some."""
+
+
+@dataclass
+class AnswerSimilarity(SemanticSimilarity):
+    """Cosine of the embeddings of response and reference, by a judge that gives some."""
+
+    name: str = "answer_similarity"

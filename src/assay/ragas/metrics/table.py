@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 from assay.ragas.metrics.door import DoorMetric, check_mode
 from assay.run import Row
+from assay.score import Score
 
 
 @dataclass
@@ -52,9 +54,9 @@ class NoiseSensitivityTerms(DoorMetric):
 class AnswerCorrectnessTerms(DoorMetric):
     """F-score of the response's claims against the reference.
 
-    ragas adds a similarity of embeddings with the second of ``weights``; no judge here gives
-    embeddings, and only the claims are weighed, as with ``weights=[1, 0]``. Weights and
-    embeddings that ask for it are accepted with a warning.
+    ragas adds a similarity of embeddings with the second of ``weights``; here only the claims are
+    weighed, as with ``weights=[1, 0]``. Weights and embeddings that ask for it are accepted with
+    a warning.
     """
 
     name: str = "answer_correctness"
@@ -158,7 +160,8 @@ class AnswerRelevancyTerms(DoorMetric):
     """Share of response claims that bear on the question.
 
     ragas compares embeddings of the question with those of questions made from the response:
-    another quantity under the same name. ``strictness`` and ``embeddings`` have no effect.
+    another quantity under the same name, which `assay.ResponseRelevancy` computes. ``strictness``
+    and ``embeddings`` have no effect.
     """
 
     name: str = "answer_relevancy"
@@ -170,3 +173,35 @@ class AnswerRelevancyTerms(DoorMetric):
 
     def native(self) -> str:
         return "answer_relevance"
+
+
+@dataclass
+class SemanticSimilarityTerms(DoorMetric):
+    """Cosine of the embeddings of response and reference; with ``threshold``, 1 from there on.
+
+    The embeddings are those of the judge, which must give some: an OpenAI-compatible endpoint.
+    ``embeddings`` are accepted with a warning.
+    """
+
+    name: str = "semantic_similarity"
+    embeddings: Any = None
+    threshold: float | None = None
+    columns = ("response", "reference")
+    note = "Cosine of the judge's embeddings."
+
+    def __post_init__(self) -> None:
+        if self.embeddings is not None:
+            warnings.warn(
+                "semantic similarity takes the embeddings of the judge: embeddings have no effect",
+                stacklevel=3,
+            )
+
+    def native(self) -> str:
+        return "answer_similarity"
+
+    def value(self, row: Row, score: Score) -> float:
+        """The cosine, or whether it reaches the threshold."""
+        cosine = super().value(row, score)
+        if self.threshold is None or math.isnan(cosine):
+            return cosine
+        return float(cosine >= self.threshold)

@@ -1,0 +1,109 @@
+"""promptfoo's assertions as metrics: which there is, what it takes and how it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+_STRINGS = "it looks at strings, not claims; keep it in promptfoo"
+_PROMPT = "it is a prompt of its own, not a quantity of claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A metric's name; whether the assertion's value is a reference; how the number differs."""
+
+    metric: str
+    reference: bool = False
+    differs: str = ""
+
+
+METRICS: Mapping[str, Mapped] = MappingProxyType(
+    {
+        "context-faithfulness": Mapped("faithfulness(joined=true)"),
+        "context-recall": Mapped(
+            "context_recall(joined=true)", True, "claims of the reference rather than lines"
+        ),
+        "context-relevance": Mapped(
+            "context_relevance", differs="share of contexts rather than of sentences"
+        ),
+        "answer-relevance": Mapped(
+            "response_relevancy", differs="0 where the response is noncommittal"
+        ),
+        "similar": Mapped("answer_similarity", True),
+        "similar:cosine": Mapped("answer_similarity", True),
+        "factuality": Mapped("factual_correctness", True, "an F-score rather than five classes"),
+        "model-graded-factuality": Mapped(
+            "factual_correctness", True, "an F-score rather than five classes"
+        ),
+        "noise-sensitivity": Mapped("noise_sensitivity(mode=relevant, dialect=promptfoo)", True),
+        "rouge-n": Mapped("rouge(type=rouge1)", True),
+        "bleu": Mapped(
+            "bleu(tokenizer=whitespace)", True, "case counts and orders without a match give 0"
+        ),
+    }
+)
+
+BY_MODEL = frozenset({"answer_similarity", "context_relevance", "response_relevancy"})
+"""Metrics here that the embedded judge does not answer."""
+
+WITHOUT: Mapping[str, str] = MappingProxyType(
+    {
+        "llm-rubric": _PROMPT,
+        "agent-rubric": _PROMPT,
+        "search-rubric": _PROMPT,
+        "g-eval": _PROMPT,
+        "model-graded-closedqa": _PROMPT,
+        "pi": _PROMPT,
+        "similar": "of similarities there is the cosine only",
+        "moderation": "toxicity and bias are shares of opinions, not classes of harm",
+        "python": "programs are not run; compute it in Python from the rows",
+        "javascript": "programs are not run; compute it in Python from the rows",
+        "ruby": "programs are not run; compute it in Python from the rows",
+        "webhook": "nothing is sent anywhere but to a judge",
+        "latency": "responses are recorded, not made",
+        "cost": "responses are recorded, not made",
+        "select-best": "it compares responses; score each and compare the rows",
+        "max-score": "it compares responses; score each and compare the rows",
+        "human": "people's verdicts are not taken",
+    }
+)
+
+
+def metric_of(assertion: Mapping[str, Any]) -> Mapped | str:
+    """The metric for an assertion, or why there is none.
+
+    >>> metric_of({"type": "context-faithfulness"}).metric
+    'faithfulness(joined=true)'
+    >>> metric_of({"type": "latency"})
+    'responses are recorded, not made'
+    """
+    kind = str(assertion.get("type", "")).removeprefix("not-")
+    if kind == "noise-sensitivity":
+        config = assertion.get("config")
+        mode = config.get("mode", "relevant") if isinstance(config, Mapping) else "relevant"
+        if str(mode) not in {"relevant", "irrelevant"}:
+            return f"mode {mode!r} is neither relevant nor irrelevant"
+        return Mapped(f"noise_sensitivity(mode={mode}, dialect=promptfoo)", True)
+    if (mapped := METRICS.get(kind)) is not None:
+        return mapped
+    return WITHOUT.get(kind.partition(":")[0], _STRINGS if kind else "it has no type")
+
+
+def dropped(assertion: Mapping[str, Any]) -> list[str]:
+    """What of a mapped assertion has no counterpart."""
+    out = []
+    if str(assertion.get("type")).startswith("not-"):
+        out.append("the negation: read the metric the other way round")
+    if assertion.get("threshold") is not None:
+        out.append(f"threshold {assertion['threshold']}: compare the score with it yourself")
+    if str(assertion.get("weight", 1)) != "1":
+        out.append(f"weight {assertion['weight']}: scores are not added up")
+    out += [
+        f"{key}: it is not applied"
+        for key in ("provider", "rubricPrompt", "transform", "contextTransform")
+        if assertion.get(key) is not None
+    ]
+    return out
