@@ -13,13 +13,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+
+from oracles import (
+    bag_of_words,
+    contains,
+    evades,
+    exclamations,
+    names_trait,
+    sentences,
+    stars,
+)
 
 Oracle = Callable[[str, str, str | None], str]
 """Claim, premise and question to "entailed", "neutral" or "contradicted"."""
@@ -31,44 +40,6 @@ Rater = Callable[[str, str], int]
 """Summary and source to a rating."""
 Garble = Callable[[dict[str, Any]], str]
 """From the right reply to the text that is sent instead."""
-
-
-def contains(claim: str, premise: str, question: str | None) -> str:
-    """Entailed if the premise holds the claim's words as they stand, else neutral."""
-    return "entailed" if claim.strip(" .").casefold() in premise.casefold() else "neutral"
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of the text, each a claim."""
-    return [part.strip() for part in re.findall(r"[^.!?。]+[.!?。]*", text) if part.strip()]
-
-
-def exclamations(text: str) -> list[str]:
-    """The sentences that end with an exclamation mark, each an opinion."""
-    return [part for part in sentences(text) if part.endswith("!")]
-
-
-def names_trait(trait: str, text: str, question: str | None) -> bool:
-    """Yes if the text holds the name of the trait."""
-    return trait in text
-
-
-def stars(text: str, source: str) -> int:
-    """A point a star in the summary."""
-    return text.count("*")
-
-
-def evades(answer: str) -> bool:
-    """Noncommittal if the answer does not know."""
-    return "know" in answer
-
-
-def bag_of_words(text: str) -> list[float]:
-    """How often each of some words comes; any other word counts as one and the same."""
-    words = re.findall(r"\w+", text.casefold())
-    known = ("rain", "snow", "wet", "cold", "falls")
-    counts = [float(words.count(word)) for word in known]
-    return [*counts, float(len(words)) - sum(counts)]
 
 
 @dataclass(frozen=True)

@@ -343,4 +343,4 @@ def test_a_metric_s_class_says_what_it_measures(name: str) -> None:
 def test_every_module_can_be_imported_alone() -> None:
     for name in MODULES:
         if part(name) != "__main__":
-            importlib.import_module(name)
+            assert importlib.import_module(name).__name__ == name

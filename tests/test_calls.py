@@ -10,7 +10,8 @@ import pytest
 import assay
 from assay.cli.app import run
 from assay.cli.demo import METRICS
-from servers import FakeOpenAI, contains, status
+from oracles import contains
+from servers import FakeOpenAI, status
 
 ALL = METRICS
 CONTEXTS = [

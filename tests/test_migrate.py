@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assay import load_metric
 from assay.cli.app import run
-from assay.errors import DataError, MissingExtra
+from assay.errors import DataError
 from assay.migrate import Migration, migrate_file
-from assay.migrate.assertions import METRICS
 from assay.readers import read_samples
 
 SUITE: dict[str, Any] = {
@@ -213,161 +210,6 @@ def test_valor_context_is_taken_apart(tmp_path: Path) -> None:
     assert "Valor" in done.kind
     assert rows(done)[0]["contexts"] == [{"text": "p"}]
     assert rows(done)[0]["references"] == ["g"]
-
-
-# --- promptfoo ---------------------------------------------------------------------------------
-
-
-def test_a_suite_becomes_samples_and_a_command(tmp_path: Path) -> None:
-    done = suite(tmp_path)
-    assert done.left == []
-    (row,) = rows(done)
-    assert row["question"] == "When did the mill open?"
-    assert row["response"] == "The mill opened in 1820."
-    assert [c["relevant"] for c in row["contexts"]] == [True, False]
-    assert row["references"] == ["It opened in 1820."]
-    assert row["metadata"]["city"] == "Leith"
-    assert row["metadata"]["description"] == "the mill"
-    assert done.command[-1] == (
-        "faithfulness(joined=true),noise_sensitivity(mode=irrelevant, dialect=promptfoo),"
-        "rouge(type=rouge1)"
-    )
-    assert done.converted[0] == "context-faithfulness -> faithfulness(joined=true)"
-
-
-def test_what_a_suite_cannot_keep_is_said_assertion_by_assertion(tmp_path: Path) -> None:
-    asserts = [
-        {"type": "latency", "threshold": 5},
-        {"type": "not-context-recall", "value": "x", "threshold": 0.8, "weight": 2},
-        {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "y"}]},
-        {"$ref": "#/templates/x"},
-    ]
-    test = {"vars": {"query": "{{missing}}"}, "assert": asserts, "threshold": 0.5}
-    done = suite(tmp_path, tests=[test, "file://more.csv"], scenarios=[{}])
-    said = "\n".join(done.left)
-    for part in (
-        "scenarios: not taken over",
-        "latency: responses are recorded",
-        "not-context-recall: the negation",
-        "not-context-recall: threshold 0.8",
-        "not-context-recall: weight 2",
-        "assert-set: its threshold",
-        "contains: it looks at strings",
-        "#/templates/x is not looked up",
-        "threshold of a test",
-        "file://more.csv is not read",
-        "no recorded output",
-        "'{{missing}}' is not filled in",
-    ):
-        assert part in said
-    assert "context-recall -> context_recall(joined=true)" in "\n".join(done.converted)
-
-
-def test_lists_of_texts_make_tests_but_contexts_stay_together(tmp_path: Path) -> None:
-    test = {"vars": {"query": ["a", "b"], "context": ["c", "d"]}, "output": "r"}
-    done = suite(tmp_path, tests=[test])
-    assert [row["question"] for row in rows(done)] == ["a", "b"]
-    assert [[c["text"] for c in row["contexts"]] for row in rows(done)] == [["c", "d"]] * 2
-    with pytest.raises(DataError, match="over 10,000 tests"):
-        suite(tmp_path, tests=[{"vars": {"a": ["x"] * 200, "b": ["y"] * 200}}])
-
-
-def test_noise_and_the_grader_are_taken_along(tmp_path: Path) -> None:
-    test = {
-        "vars": {"query": "q", "context": "c"},
-        "output": "r",
-        "assert": [
-            {"type": "noise-sensitivity", "value": "g", "config": {"noiseContext": "noise"}}
-        ],
-    }
-    default = {"options": {"provider": "openai:chat:gpt-4o-mini"}}
-    done = suite(tmp_path, tests=[test], defaultTest=default)
-    assert rows(done)[0]["contexts"] == [{"text": "c"}, {"text": "noise"}]
-    assert done.command[-2:] == ["--judge", "openai:gpt-4o-mini"]
-
-
-def test_a_template_is_filled_in_once(tmp_path: Path) -> None:
-    test = {"vars": {"query": "{{a}}", "a": "say {{b}}", "b": "no"}, "output": "r"}
-    done = suite(tmp_path, tests=[test])
-    assert rows(done)[0]["question"] == "say {{b}}"
-    assert "'{{b}}' is not filled in" in done.left[0]
-
-
-def test_every_metric_that_assertions_become_exists() -> None:
-    for mapped in METRICS.values():
-        assert load_metric(mapped.metric).name == mapped.metric.partition("(")[0]
-
-
-def test_metrics_that_take_a_model_say_so(tmp_path: Path) -> None:
-    test = {"vars": {"query": "q"}, "output": "r", "assert": [{"type": "answer-relevance"}]}
-    done = suite(tmp_path, tests=[test], defaultTest={})
-    assert done.notes[-1] == "response_relevancy: add --judge openai:MODEL"
-    default = {"options": {"provider": {"id": "openai:gpt-4o"}}}
-    done = suite(tmp_path, tests=[test], defaultTest=default)
-    assert len(done.notes) == 1
-
-
-def test_odd_values_of_assertions_are_reported(tmp_path: Path) -> None:
-    asserts = [
-        {"type": "bleu", "value": "x", "weight": [2]},
-        {"type": "noise-sensitivity", "value": "x", "config": {"mode": ["both"]}},
-        {"value": "x"},
-    ]
-    test = {"vars": {"query": "q", "expected": "y"}, "output": "r", "assert": asserts}
-    done = suite(tmp_path, tests=[test], defaultTest={})
-    assert rows(done)[0]["references"] == ["x"]
-    assert rows(done)[0]["metadata"] == {"expected": "y"}
-    assert [line.split(":")[0] for line in done.left] == ["bleu", "noise-sensitivity", "None"]
-
-
-def test_yaml_with_anchors(tmp_path: Path) -> None:
-    pytest.importorskip("yaml")
-    text = (
-        "prompts: ['{{query}}']\ntests:\n  - vars: &v {query: 'When?', context: In 1820.}\n"
-        "    output: '1820'\n    assert: &a [{type: context-faithfulness}]\n"
-        "  - vars: {<<: *v, query: 'Where?'}\n    output: Leith\n    assert: *a\n"
-    )
-    done = migrate_file(put(tmp_path / "promptfooconfig.yaml", text))
-    assert [row["question"] for row in rows(done)] == ["When?", "Where?"]
-    assert done.converted == ["context-faithfulness -> faithfulness(joined=true) (2 times)"]
-
-
-BOMB = "a0: &a0 [x, x]\n" + "".join(
-    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)
-)
-MERGES = "a0: &a0 {k: v}\n" + "".join(
-    f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}\n" for n in range(1, 12)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (BOMB + "tests: *a11\n", "over 1,000,000 values"),
-        (MERGES + "tests: [*a11]\n", "over 1,000,000 values"),
-        ("tests: &t [*t]\n", "refers to what it is part of"),
-        ("tests: !!python/object/apply:os.system ['true']\n", "line 1: could not determine"),
-        ("tests: !!python/name:os.system\n", "not YAML of plain types"),
-        ("tests: " + "[" * 3000, "nested too deeply|not YAML"),
-        ("tests: [\n", "not YAML of plain types"),
-        ("tests: 2020-99-99\n", "a value cannot be read"),
-        ("", "empty"),
-        ("hello: there\n", "no promptfoo config"),
-        ("tests: [{assert: nothing}]\n", "must be a list"),
-        ("prompts: [x]\n", "no tests to migrate"),
-        ("tests: [{vars: {query: [1]}}]\n", r"c\.yaml: its sample 1: column 'question'"),
-    ],
-)
-def test_hostile_or_broken_yaml_is_a_clear_error(tmp_path: Path, text: str, message: str) -> None:
-    pytest.importorskip("yaml")
-    with pytest.raises(DataError, match=message):
-        migrate_file(put(tmp_path / "c.yaml", text))
-
-
-def test_without_pyyaml_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'assay\[yaml\]'"):
-        migrate_file(put(tmp_path / "c.yaml", "tests: []\n"))
 
 
 # --- the command -------------------------------------------------------------------------------
