@@ -21,23 +21,22 @@ from typing import Any
 from aiohttp import web
 
 from oracles import (
+    Grader,
+    Labels,
+    Oracle,
+    Rater,
+    Splitter,
     bag_of_words,
     contains,
     evades,
     exclamations,
+    grades,
+    last_word,
     names_trait,
     sentences,
     stars,
 )
 
-Oracle = Callable[[str, str, str | None], str]
-"""Claim, premise and question to "entailed", "neutral" or "contradicted"."""
-Splitter = Callable[[str], Sequence[str]]
-"""Text to its claims, or to its opinions."""
-Labels = Callable[[str, str, str | None], bool]
-"""Trait, text and question to whether the text has the trait."""
-Rater = Callable[[str, str], int]
-"""Summary and source to a rating."""
 Garble = Callable[[dict[str, Any]], str]
 """From the right reply to the text that is sent instead."""
 
@@ -138,6 +137,7 @@ class FakeOpenAI:
         opinions: Splitter = exclamations,
         labels: Labels = names_trait,
         rating: Rater = stars,
+        grader: Grader = last_word,
         evasive: Callable[[str], bool] = evades,
         vector: Callable[[str], Sequence[float]] = bag_of_words,
         faults: Sequence[Fault | None] = (),
@@ -149,7 +149,7 @@ class FakeOpenAI:
     ) -> None:
         self.oracle, self.splitter = oracle, splitter
         self.opinions, self.labels, self.rating = opinions, labels, rating
-        self.evasive, self.vector = evasive, vector
+        self.evasive, self.vector, self.grader = evasive, vector, grader
         self.faults = list(faults)
         self.latency, self.key, self.models = latency, key, models
         self.unsupported, self.formats = tuple(unsupported), tuple(formats)
@@ -168,8 +168,8 @@ class FakeOpenAI:
         return len(self.bodies)
 
     def asked(self, kind: str) -> list[dict[str, Any]]:
-        """The data of all calls that asked for "claims", "verdicts", "labels", "questions" or a
-        "rating".
+        """The data of all calls that asked for "claims", "verdicts", "labels", "grades",
+        "questions" or a "rating".
         """
         chats = (data_of(body) for body in self.bodies if "messages" in body)
         return [data for data in chats if kind_of(data) == kind]
@@ -305,6 +305,8 @@ class FakeOpenAI:
         elif kind == "rating":
             rating = self.rating(data["summary"], data["source"])
             answer = {"reason": "by oracle", "rating": rating}
+        elif kind == "grades":
+            answer = {"grades": grades(self.grader, data)}
         elif kind == "questions":
             answer = self._questions(data)
         else:
@@ -364,8 +366,9 @@ def data_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def kind_of(data: Mapping[str, Any]) -> str:
-    """What a call asks for: "claims", "verdicts", "labels", "questions" or a "rating"."""
-    kinds = {"text": "claims", "texts": "labels", "summary": "rating", "answer": "questions"}
+    """What a call asks for: "claims", "verdicts", "labels", "grades", "questions" or a "rating"."""
+    kinds = {"criteria": "grades", "text": "claims", "texts": "labels", "summary": "rating"}
+    kinds["answer"] = "questions"
     return next((kind for field, kind in kinds.items() if field in data), "verdicts")
 
 

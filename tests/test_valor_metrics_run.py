@@ -25,7 +25,8 @@ REFERENCE = "The lamp was lit in 1857. The tower is tall. It burned oil."
 LIT, BEES = "The lamp was lit in 1857.", "The keeper kept bees."
 LIT_WHEN = "In which year was the lamp lit?"
 FOOLS, BEST = "Only fools ask.", "Bees are best."
-TOGETHER = [*assay.metrics.CATALOGUE, "noise_sensitivity(mode=irrelevant)"]
+TOGETHER = [name for name in assay.metrics.CATALOGUE if name != "rubric"]  # needs a criterion
+TOGETHER.append("noise_sensitivity(mode=irrelevant)")
 
 
 def sample(**changes: Any) -> Sample:

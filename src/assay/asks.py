@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from assay.sample import Claim
-from assay.verdicts import Asked, Cell, Mark, Rating, Vector
+from assay.verdicts import Asked, Cell, Grading, Mark, Rating, Vector
 
 T = TypeVar("T")
 Against = Literal["passage", "reference", "response"]
@@ -26,6 +26,7 @@ Skill = Literal[
     "biased",
     "toxic",
     "coherence",
+    "criteria",
     "questions",
     "embed",
 ]
@@ -101,6 +102,23 @@ class Rate(Ask[Rating]):
 
 
 @dataclass(frozen=True, slots=True)
+class Grade(Ask[tuple[Grading, ...]]):
+    """How far does the text meet each of the criteria? One grading a criterion, in order.
+
+    ``question`` is what the text answers, ``reference`` a right answer to it.
+    """
+
+    criteria: tuple[str, ...]
+    text: str
+    question: str | None = None
+    reference: str | None = None
+
+    @property
+    def skills(self) -> frozenset[Skill]:
+        return frozenset({"criteria"})
+
+
+@dataclass(frozen=True, slots=True)
 class Questions(Ask[Asked]):
     """Which questions, up to ``n``, does the text answer, and is it noncommittal?"""
 
@@ -134,6 +152,8 @@ class Usage:
     retries: int = 0
     notes: list[str] = field(default_factory=list)
     """Negotiated limits, e.g. a parameter that the endpoint refused."""
+    cached: int = 0
+    """Answers that cost no call: remembered, or shared with an equal ask in work."""
 
     def since(self, before: Usage) -> Usage:
         """What has been used since an earlier copy."""
@@ -143,7 +163,14 @@ class Usage:
             self.completion_tokens - before.completion_tokens,
             self.retries - before.retries,
             list(self.notes),
+            self.cached - before.cached,
         )
+
+    def plus(self, other: Usage) -> Usage:
+        """Both added up."""
+        numbers = (f.name for f in fields(self) if f.name != "notes")
+        total = {name: getattr(self, name) + getattr(other, name) for name in numbers}
+        return Usage(**total, notes=[*self.notes, *other.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-able form."""
@@ -152,6 +179,7 @@ class Usage:
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
             "retries": self.retries,
+            "cached": self.cached,
             "notes": list(self.notes),
         }
 

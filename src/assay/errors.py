@@ -10,6 +10,7 @@ AssayError
     ├── JudgeRejected      the endpoint refuses this request for good (400, content filter)
     ├── MalformedAnswer    the reply could not be read, also after asking again
     └── JudgeUnusable      no ask can succeed: wrong key, unknown model; ends the run
+        └── BudgetSpent    the next call could cost more than is left; answers so far are good
 """
 
 from __future__ import annotations
@@ -60,6 +61,10 @@ class MalformedAnswer(JudgeError):
 
 class JudgeUnusable(JudgeError):
     """No ask can succeed: wrong key, unknown model, endpoint that is no endpoint."""
+
+
+class BudgetSpent(JudgeUnusable):
+    """The next call could cost more than is left of the budget; what was answered stays good."""
 
 
 def did_you_mean(name: str, known: list[str]) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from assay.asks import Ask, Judge
-from assay.errors import AssayError, ConfigError, JudgeError, JudgeUnusable, MissingField
+from assay.errors import (
+    AssayError,
+    BudgetSpent,
+    ConfigError,
+    JudgeError,
+    JudgeUnusable,
+    MissingField,
+)
 from assay.metrics import Metric
 from assay.needs import Claims, Need
 from assay.run import Row
@@ -158,6 +165,7 @@ async def score_samples(
     """Rows in input order, at most ``concurrency`` samples in work at once.
 
     Samples are drawn from the iterable as they are needed, so a long one is never held whole.
+    Where a budget is spent, the rows that are whole come out first, with gaps where others are not.
     Raises ConfigError if ``concurrency`` is below 1.
     """
     if concurrency < 1:
@@ -178,23 +186,33 @@ async def score_samples(
         while not exhausted or waiting:
             # Rows that are ready out of turn wait for the slow one ahead, up to a bound.
             while not exhausted and len(waiting) < 4 * concurrency and _may_start(waiting, limit):
-                try:
-                    sample = next(source, None)
-                except Exception as error:  # noqa: BLE001 - raised once the rows so far are out
-                    sample, broken = None, error
+                sample, broken = _drawn(source)
                 if sample is None:
                     exhausted = True
                     break
                 await limit.acquire()
                 waiting.append(asyncio.create_task(work(sample)))
             if waiting:
-                yield await waiting.popleft()
+                try:
+                    row = await waiting.popleft()
+                except BudgetSpent as error:
+                    exhausted, broken = True, broken or error
+                    continue
+                yield row
         if broken is not None:
             raise broken
     finally:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def _drawn(source: Iterator[Sample]) -> tuple[Sample | None, Exception | None]:
+    """The next sample, or None at the end, with the error that was the end if there was one."""
+    try:
+        return next(source, None), None
+    except Exception as error:  # noqa: BLE001 - raised once the rows so far are out
+        return None, error
 
 
 def _may_start(waiting: deque[asyncio.Task[Row]], limit: asyncio.Semaphore) -> bool:

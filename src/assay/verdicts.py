@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
 
 from assay.sample import Claim
 
@@ -71,6 +73,35 @@ class Rating:
 
     value: int | None
     reason: str = ""
+
+
+Level = Literal["fully", "mostly", "partly", "slightly", "not"]
+"""How far a text meets a criterion."""
+LEVELS: Mapping[Level, float] = MappingProxyType(
+    {"fully": 1.0, "mostly": 0.75, "partly": 0.5, "slightly": 0.25, "not": 0.0}
+)
+"""What each level is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """How far a text meets a criterion (None: the judge did not answer), with a reason.
+
+    >>> Grading("mostly").value, Grading(None).value
+    (0.75, None)
+    """
+
+    level: Level | None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.level is not None and self.level not in LEVELS:
+            raise ValueError(f"{self.level!r} is no level; known: {', '.join(LEVELS)}")
+
+    @property
+    def value(self) -> float | None:
+        """From 0 (not met) to 1 (fully met), in quarters."""
+        return None if self.level is None else LEVELS[self.level]
 
 
 @dataclass(frozen=True, slots=True)

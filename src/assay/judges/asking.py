@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -11,6 +12,7 @@ from assay.asks import Usage
 from assay.errors import JudgeError, JudgeUnusable
 from assay.judges.complete import Complete, Completion, Endpoint, Messages, Schema
 from assay.judges.replies import UnreadableError
+from assay.judges.sizing import Exchange, Witness, call_size
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -76,6 +78,8 @@ class Asking:
         self._endpoint = complete if isinstance(complete, Endpoint) else None
         self.usage = self._endpoint.usage if self._endpoint else Usage()
         self.tally = Tally()
+        self.witness: Witness | None = None
+        """Told of every reply."""
 
     async def settle(self, job: Job[K, V], compose: Compose[K, V]) -> None:
         """Fill the job, by a second call where the first leaves parts out.
@@ -85,7 +89,7 @@ class Asking:
         for again in (True, False):
             call = compose(job.missing())
             try:
-                done = await self._send(call.messages, call.schema)
+                done = await self._send(call)
             except JudgeUnusable:
                 raise
             except JudgeError as error:
@@ -128,9 +132,15 @@ class Asking:
         for key, value in read.found.items():
             job.found.setdefault(key, value)
 
-    async def _send(self, messages: Messages, schema: Schema) -> Completion:
-        done = await self._complete(messages, schema)
+    async def _send(self, call: Call[K, V]) -> Completion:
+        started = time.perf_counter()
+        done = await self._complete(call.messages, call.schema)
         self.tally.replies += 1
+        if self.witness is not None:
+            size = call_size(call.messages, call.schema, call.asked)
+            seconds = time.perf_counter() - started
+            used = done.prompt_tokens, done.completion_tokens
+            self.witness(Exchange(size, *used, seconds))
         if self._endpoint is None:
             self.usage.calls += 1
             self.usage.prompt_tokens += done.prompt_tokens

@@ -8,7 +8,7 @@ from typing import get_args
 
 from assay.asks import Label, Rate, Trait
 from assay.errors import ConfigError
-from assay.judges.asking import Asking, Call, Job, Read
+from assay.judges.asking import Asking, Call, Compose, Job, Read
 from assay.judges.prompting import Form, label_messages, rate_messages, text_id
 from assay.judges.replies import Key, read_labels, read_rating
 from assay.verdicts import Mark, Rating
@@ -38,6 +38,21 @@ class Labelling:
 
         A label that two replies leave out is None. Raises ConfigError for an unknown trait.
         """
+        jobs, compose = self._planned(ask)
+        marks, missing = await self._asking.settle_all(jobs, compose)
+        marks |= {pair: Mark(None, reason=why) for pair, why in missing.items()}
+        return tuple(marks[pair] for pair in ask.pairs)
+
+    def label_calls(self, ask: Label) -> list[Call[Asked, Mark]]:
+        """The calls that `marks` begins with; nothing is sent."""
+        jobs, compose = self._planned(ask)
+        return [compose(job.missing()) for job in jobs]
+
+    def rate_call(self, ask: Rate) -> Call[str, Rating]:
+        """The call that `rating` begins with; nothing is sent."""
+        return self._ratings(ask, [ask.text])
+
+    def _planned(self, ask: Label) -> tuple[list[Job[Asked, Mark]], Compose[Asked, Mark]]:
         if unknown := {trait for trait, _ in ask.pairs} - set(get_args(Trait)):
             raise ConfigError(f"unknown traits: {', '.join(sorted(unknown))}")
         traits: dict[str, list[Trait]] = {}
@@ -45,9 +60,7 @@ class Labelling:
             traits.setdefault(text, []).append(trait)
         ids = {text: text_id(n) for n, text in enumerate(traits)}
         jobs = [Job[Asked, Mark](group) for group in self._groups(traits)]
-        marks, missing = await self._asking.settle_all(jobs, partial(self._labels, ask, ids))
-        marks |= {pair: Mark(None, reason=why) for pair, why in missing.items()}
-        return tuple(marks[pair] for pair in ask.pairs)
+        return jobs, partial(self._labels, ask, ids)
 
     async def rating(self, ask: Rate) -> Rating:
         """From 1 to 5, or None where two replies hold none; raises a JudgeError."""

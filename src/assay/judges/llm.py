@@ -5,29 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_args
 
-from assay.asks import Ask, Embed, Entail, Extract, Label, Questions, Rate, Skill, Usage
+from assay.asks import Ask, Embed, Entail, Extract, Grade, Label, Questions, Rate, Skill, Usage
 from assay.errors import ConfigError, MalformedAnswer
 from assay.judges.asking import Asking, Call, Job, Read
 from assay.judges.complete import Complete
 from assay.judges.embedding import Embedding
+from assay.judges.grading import Grader
 from assay.judges.labelling import Labelling
 from assay.judges.prompting import (
     Form,
     Listed,
+    Nonce,
     claim_id,
     entail_form,
     entail_messages,
     extract_form,
     extract_messages,
+    grade_form,
     label_form,
     opinions_form,
     premise_id,
     prompt_texts,
     questions_form,
+    random_nonce,
     rate_form,
 )
 from assay.judges.questioning import Questioning
@@ -40,6 +46,7 @@ from assay.judges.replies import (
     read_claims,
     read_verdicts,
 )
+from assay.judges.sizing import CallSize, Witness, call_size, embed_size
 from assay.sample import Claim
 from assay.verdicts import Cell, Verdict
 
@@ -59,13 +66,14 @@ class LLMJudge:
     ``fingerprint_parts`` is what the replies of ``complete`` depend on: model, endpoint,
     sampling. One call judges up to ``max_claims`` claims against one premise; with ``packed``,
     against as many premises as fit into ``max_chars`` characters. One call gives up to
-    ``max_claims`` labels to texts of up to ``max_chars`` characters. ``reasons`` asks for a
-    reason a verdict, label and rating. ``prompts`` replaces the instructions by kind
-    ("extract", "opinions", "entail", "label", "rate", "questions"). Embeddings are those of
-    ``embedding``; without it, no ask for them is answered.
+    ``max_claims`` labels to texts of up to ``max_chars`` characters, or grades a text by up to
+    ``max_claims`` criteria. ``reasons`` asks for a reason a verdict, label, rating and grade.
+    ``prompts`` replaces the instructions by kind ("extract", "opinions", "entail", "label",
+    "rate", "grade", "questions"). Embeddings are those of ``embedding``; without it, no ask for
+    them is answered. ``nonce`` gives each call its nonce.
 
-    What a reply leaves out is asked for once more, and is UNKNOWN (a label or rating: None)
-    after that. Evidence is only what stands in the premise: a verdict whose quote does not is
+    What a reply leaves out is asked for once more, and is UNKNOWN (a label, rating or grade:
+    None) after that. Evidence is only what stands in the premise: a verdict whose quote does not is
     kept without evidence, and its reason says so.
 
     Raises ConfigError for options that cannot work.
@@ -83,30 +91,40 @@ class LLMJudge:
         reasons: bool = True,
         prompts: Mapping[str, str] | None = None,
         embedding: Embedding | None = None,
+        nonce: Nonce = random_nonce,
     ) -> None:
         if max_claims < 1 or max_chars < 1:
             raise ConfigError("max_claims and max_chars must be at least 1")
         texts = prompt_texts(prompts)
         self._name = name
+        self.endpoint: Mapping[str, Any] = MappingProxyType(dict(fingerprint_parts))
+        """What the replies depend on: model, URL, sampling."""
+        self.embedding_model = embedding.model if embedding else None
         self._packed, self._max_claims, self._max_chars = packed, max_claims, max_chars
-        both, extract = (texts["extract"], texts["opinions"]), extract_form(texts["extract"])
+
+        def drawn(form: Form) -> Form:
+            return replace(form, nonce=nonce)
+
+        both = texts["extract"], texts["opinions"]
         self._extract: dict[tuple[Listed, ...], Form] = {
-            ("claims",): extract,
-            ("claims", "opinions"): opinions_form(*both, "claims", "opinions"),
-            ("opinions",): opinions_form(*both, "opinions"),
+            ("claims",): drawn(extract_form(texts["extract"])),
+            ("claims", "opinions"): drawn(opinions_form(*both, "claims", "opinions")),
+            ("opinions",): drawn(opinions_form(*both, "opinions")),
         }
-        self._entail = entail_form(texts["entail"], packed=packed, reasons=reasons)
-        label = label_form(texts["label"], reasons=reasons)
-        rate = rate_form(texts["rate"], reasons=reasons)
-        questions = questions_form(texts["questions"])
+        self._entail = drawn(entail_form(texts["entail"], packed=packed, reasons=reasons))
+        label = drawn(label_form(texts["label"], reasons=reasons))
+        rate = drawn(rate_form(texts["rate"], reasons=reasons))
+        grade = drawn(grade_form(texts["grade"], reasons=reasons))
+        questions = drawn(questions_form(texts["questions"]))
         self._asking = Asking(complete)
         self._questioning = Questioning(self._asking, questions)
+        self._grader = Grader(self._asking, grade, max_items=max_claims)
         self._embedding = embedding
         self._labelling = Labelling(
             self._asking, label=label, rate=rate, max_items=max_claims, max_chars=max_chars
         )
         self.tally = self._asking.tally
-        forms = (*self._extract.values(), self._entail, label, rate, questions)
+        forms = (*self._extract.values(), self._entail, label, rate, grade, questions)
         self._fingerprint = _digest(
             {
                 "endpoint": dict(fingerprint_parts),
@@ -141,15 +159,49 @@ class LLMJudge:
             return cast("T", await self._claims(ask))
         if isinstance(ask, Entail):
             return cast("T", await self._cells(ask))
-        if isinstance(ask, Label):
-            return cast("T", await self._labelling.marks(ask))
-        if isinstance(ask, Rate):
-            return cast("T", await self._labelling.rating(ask))
+        if isinstance(ask, Label | Rate | Grade):
+            return cast("T", await self._judged(ask))
         if isinstance(ask, Questions):
             return cast("T", await self._questioning.questions(ask))
         if isinstance(ask, Embed) and self._embedding is not None:
             return cast("T", await self._embedding.vectors(ask.texts))
         raise ConfigError(f"{self._name} does not answer {type(ask).__name__}")
+
+    def calls_for(self, ask: Ask[Any]) -> list[CallSize]:
+        """The requests that an answer takes if every reply is whole; nothing is sent."""
+        if isinstance(ask, Embed):
+            return [embed_size(ask.texts)] if ask.texts else []
+        calls = self._calls(ask)
+        return [call_size(call.messages, call.schema, call.asked) for call in calls]
+
+    @contextmanager
+    def watched(self, witness: Witness) -> Iterator[None]:
+        """Tell the witness of every reply of the chat model, as long as the context lasts."""
+        before, self._asking.witness = self._asking.witness, witness
+        try:
+            yield
+        finally:
+            self._asking.witness = before
+
+    def _calls(self, ask: Ask[Any]) -> Sequence[Call[Any, Any]]:
+        if isinstance(ask, Extract):
+            return [self._lists(ask, ("claims", "opinions") if ask.opinions else ("claims",))]
+        if isinstance(ask, Entail):
+            return [self._verdicts(ask, job.missing()) for job in self._plan(ask)]
+        if isinstance(ask, Label):
+            return self._labelling.label_calls(ask)
+        if isinstance(ask, Rate):
+            return [self._labelling.rate_call(ask)]
+        if isinstance(ask, Grade):
+            return self._grader.calls(ask)
+        return [self._questioning.call(ask)] if isinstance(ask, Questions) else []
+
+    async def _judged(self, ask: Label | Rate | Grade) -> object:
+        if isinstance(ask, Label):
+            return await self._labelling.marks(ask)
+        if isinstance(ask, Rate):
+            return await self._labelling.rating(ask)
+        return await self._grader.gradings(ask)
 
     async def aclose(self) -> None:
         await self._asking.aclose()

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal, get_args
 
-from assay.asks import Entail, Extract, Questions, Rate, Trait
+from assay.asks import Entail, Extract, Grade, Questions, Rate, Trait
 from assay.errors import ConfigError, did_you_mean
 from assay.judges.complete import Messages, Schema
+from assay.verdicts import Level
 
-Kind = Literal["extract", "opinions", "entail", "label", "rate", "questions"]
+Kind = Literal["extract", "opinions", "entail", "label", "rate", "grade", "questions"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Listed = Literal["claims", "opinions"]
 """What a text can be searched for."""
+Nonce = Callable[[str, str], str]
+"""From the instructions and the data of one call to its nonce: hexadecimal digits that nobody
+can guess who knows only these, and another at every call."""
 RATINGS = (1, 2, 3, 4, 5)
 _STRING: Mapping[str, Any] = {"type": "string"}
-_ID_KEYS = {"verdicts": ("claim", "premise"), "labels": ("text",)}
+_IDS: Mapping[str, Mapping[str, str]] = {
+    "verdicts": {"claim": "c1", "premise": "p1"},
+    "labels": {"text": "t1"},
+    "grades": {"criterion": "k1"},
+}
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -39,12 +47,18 @@ def _stored(kind: Kind) -> str:
     return (folder / f"{kind}.txt").read_text(encoding="utf-8")
 
 
+def random_nonce(instructions: str, data: str) -> str:
+    """16 hexadecimal digits drawn at random, whatever the call is."""
+    return secrets.token_hex(8)
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The instructions and the reply's shape for one kind of ask; made once a judge."""
 
     system: Mapping[str, str]
     schema: Schema
+    nonce: Nonce = random_nonce
 
 
 def extract_form(text: str) -> Form:
@@ -95,6 +109,13 @@ def rate_form(text: str, *, reasons: bool) -> Form:
     return _form(text, shape, Schema("rating", _closed({"nonce": _STRING, **wanted})))
 
 
+def grade_form(text: str, *, reasons: bool) -> Form:
+    """The form whose reply has a level a criterion."""
+    reason = {"reason": _STRING} if reasons else {}
+    level = {**_STRING, "enum": list(get_args(Level))}
+    return _lists_form(text, {"grades": {"criterion": _STRING, **reason, "level": level}})
+
+
 def questions_form(text: str) -> Form:
     """The form whose reply has questions, and whether the answer is noncommittal."""
     wanted = {
@@ -127,9 +148,7 @@ def _form(text: str, shape: str, schema: Schema) -> Form:
 
 def _example(name: str, key: str, item: Mapping[str, Any]) -> str:
     """What the shape shows as a value; a small model that sees no id copies the whole claim."""
-    if key in _ID_KEYS.get(name, ()):
-        return f"{key[0]}1"
-    return "|".join(item[key].get("enum", ["..."]))
+    return _IDS.get(name, {}).get(key) or "|".join(item[key].get("enum", ["..."]))
 
 
 def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,6 +201,12 @@ def rate_messages(form: Form, ask: Rate) -> tuple[str, Messages]:
     return _messages(form, {"source": ask.source, "summary": ask.text})
 
 
+def grade_messages(form: Form, ask: Grade, criteria: Mapping[str, str]) -> tuple[str, Messages]:
+    """The nonce of this call, and its messages; ``criteria`` by id."""
+    data = {"question": ask.question, "reference": ask.reference}
+    return _messages(form, {**data, "criteria": dict(criteria), "text": ask.text})
+
+
 def questions_messages(form: Form, ask: Questions) -> tuple[str, Messages]:
     """The nonce of this call, and its messages."""
     return _messages(form, {"answer": ask.text, "count": ask.n})
@@ -202,11 +227,17 @@ def text_id(n: int) -> str:
     return f"t{n + 1}"
 
 
+def criterion_id(k: int) -> str:
+    """The id of the k-th criterion of an ask."""
+    return f"k{k + 1}"
+
+
 def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:
     text = paired(_ENCODER.encode(data))
-    nonce = secrets.token_hex(8)
+    instructions = form.system["content"]
+    nonce = form.nonce(instructions, text)
     while nonce in text:
-        nonce = secrets.token_hex(8)
+        nonce = form.nonce(instructions, text)
     fenced = f"nonce {nonce}\n{text}\nnonce {nonce}"
     end = f'The data ends here. Reply as the system message says, with "nonce": "{nonce}".'
     return nonce, (form.system, {"role": "user", "content": fenced + "\n" + end})

@@ -33,6 +33,10 @@ class Questioning:
             raise job.error or MalformedAnswer(f"no questions: {job.why}")
         return job.found[ask.text]
 
+    def call(self, ask: Questions) -> Call[str, Asked]:
+        """The call that `questions` begins with; nothing is sent."""
+        return self._call(ask, [ask.text])
+
     def _call(self, ask: Questions, missing: Sequence[str]) -> Call[str, Asked]:
         nonce, messages = questions_messages(self._form, ask)
 

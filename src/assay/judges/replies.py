@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from assay.verdicts import Asked, Mark, Rating, Span, Verdict
+from assay.verdicts import LEVELS, Asked, Grading, Level, Mark, Rating, Span, Verdict
 
 PARSER = 1
 """Version of the reading rules; part of every fingerprint."""
 MAX_REASON = 300
+MAX_GRADE_REASON = 600
 _LONGEST_LOOSE_QUOTE = 4000
 _VERDICTS: Mapping[str, Verdict] = {
     v.value: v for v in (Verdict.ENTAILED, Verdict.NEUTRAL, Verdict.CONTRADICTED)
@@ -21,7 +22,8 @@ _ALIKE = ("\"“”„‟«»″'‘’‚‛′`´", "-‐‑‒–—−")
 _LABELS: Mapping[str, bool] = {"yes": True, "no": False}
 S = TypeVar("S")
 Key = tuple[str, str]
-"""Ids of a claim and a premise ("" where a call has only one), or of a text, and a trait."""
+"""Ids of a claim and a premise ("" where a call has only one); of a text, and a trait; or of a
+criterion, and ""."""
 
 
 class UnreadableError(ValueError):
@@ -75,6 +77,12 @@ def read_labels(text: str, nonce: str, wanted: Collection[Key]) -> Parts[Mark]:
     """The labels of the wanted (text, trait) pairs, by the rules of `read_verdicts`."""
     found = [_label(item) for item in _items(text, nonce, "labels")]
     return _by_id(found, wanted, lambda mark: mark.value)
+
+
+def read_grades(text: str, nonce: str, wanted: Collection[Key]) -> Parts[Grading]:
+    """The gradings by the wanted criteria, by the rules of `read_verdicts`."""
+    found = [_grade(item) for item in _items(text, nonce, "grades")]
+    return _by_id(found, wanted, lambda grading: grading.level)
 
 
 def read_rating(text: str, nonce: str) -> Rating:
@@ -134,9 +142,19 @@ def _label(item: object) -> tuple[Key, Mark] | None:
     return None if label is None else ((text, trait), Mark(label, reason=_reason(item)))
 
 
-def _reason(item: Mapping[str, Any]) -> str:
+def _grade(item: object) -> tuple[Key, Grading] | None:
+    if not isinstance(item, dict):
+        return None
+    criterion, word = item.get("criterion"), item.get("level")
+    if not (isinstance(criterion, str) and isinstance(word, str)) or word.casefold() not in LEVELS:
+        return None
+    level = cast("Level", word.casefold())
+    return (criterion, ""), Grading(level, _reason(item, MAX_GRADE_REASON))
+
+
+def _reason(item: Mapping[str, Any], longest: int = MAX_REASON) -> str:
     reason = item.get("reason")
-    return reason[:MAX_REASON] if isinstance(reason, str) else ""
+    return reason[:longest] if isinstance(reason, str) else ""
 
 
 def _verdict(item: object, *, packed: bool) -> tuple[Key, Said] | None:

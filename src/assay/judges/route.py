@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from assay.asks import Ask, Extract, Judge, Skill, T, Usage
+from assay.asks import Ask, Extract, Grade, Judge, Skill, T, Usage
 from assay.errors import ConfigError
 
 
 class RoutedJudge:
-    """Claims from ``extract``, everything else from ``entail``."""
+    """Claims from ``extract``, everything else from ``entail``.
+
+    Grades by criteria come from ``extract`` where ``entail`` gives none: of a chat model and a
+    classifier only the chat model can.
+    """
 
     def __init__(self, *, extract: Judge, entail: Judge) -> None:
         self._extract = extract
@@ -24,27 +28,27 @@ class RoutedJudge:
     @property
     def usage(self) -> Usage:
         """Both, added up."""
-        a, b = self._extract.usage, self._entail.usage
         if self._extract is self._entail:
-            return a
-        return Usage(
-            a.calls + b.calls,
-            a.prompt_tokens + b.prompt_tokens,
-            a.completion_tokens + b.completion_tokens,
-            a.retries + b.retries,
-            [*a.notes, *b.notes],
-        )
+            return self._extract.usage
+        return self._extract.usage.plus(self._entail.usage)
 
     def can(self, skill: Skill) -> bool:
-        judge = self._extract if skill in ("claims", "opinions") else self._entail
-        return judge.can(skill)
+        return self._side(skill).can(skill)
 
     async def answer(self, ask: Ask[T]) -> T:
         """The answer of whichever judge is asked; raises ConfigError if it cannot."""
         judge = self._extract if isinstance(ask, Extract) else self._entail
+        if isinstance(ask, Grade):
+            judge = self._side("criteria")
         if lacks := sorted(skill for skill in ask.skills if not judge.can(skill)):
             raise ConfigError(f"judge {judge.name} does not answer {', '.join(lacks)}")
         return await judge.answer(ask)
+
+    def _side(self, skill: Skill) -> Judge:
+        extracts = skill in ("claims", "opinions")
+        if skill == "criteria":
+            extracts = not self._entail.can(skill)
+        return self._extract if extracts else self._entail
 
     async def aclose(self) -> None:
         await self._extract.aclose()

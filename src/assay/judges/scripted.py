@@ -13,6 +13,7 @@ from assay.asks import (
     Embed,
     Entail,
     Extract,
+    Grade,
     Label,
     Questions,
     Rate,
@@ -23,9 +24,10 @@ from assay.asks import (
 )
 from assay.errors import ConfigError
 from assay.sample import Claim
-from assay.verdicts import Asked, Cell, Mark, Rating, Truth, Vector, Verdict
+from assay.verdicts import Asked, Cell, Grading, Level, Mark, Rating, Truth, Vector, Verdict
 
 Said = Verdict | Cell | str | None
+Graded = Grading | Level | None
 
 
 class ScriptedJudge:
@@ -36,7 +38,9 @@ class ScriptedJudge:
     hold is NEUTRAL (default: a premise entails the claims that stand in it word for word).
     ``opinions`` maps a text to its opinions, ``labels`` (trait, text) to True, False or None
     (not answered; what a table does not hold is False), and ``coherence`` a summary to its
-    rating. ``questions`` maps a text to the questions that it answers (default: not answered), and
+    rating. ``gradings`` maps (criterion, text), or as a function criterion, text and reference,
+    to a Grading, a level or None (not answered; what a table does not hold is "not").
+    ``questions`` maps a text to the questions that it answers (default: not answered), and
     ``embeddings`` a text to its vector (default: zeros). ``asked`` keeps every ask, in order.
 
     >>> import asyncio
@@ -53,6 +57,9 @@ class ScriptedJudge:
         opinions: Mapping[str, Sequence[str]] | None = None,
         labels: Mapping[tuple[Trait, str], Truth] | Callable[[Trait, str], Truth] | None = None,
         coherence: Mapping[str, int | None] | None = None,
+        gradings: Mapping[tuple[str, str], Graded]
+        | Callable[[str, str, str | None], Graded]
+        | None = None,
         questions: Mapping[str, Asked] | None = None,
         embeddings: Mapping[str, Sequence[float]] | None = None,
         name: str = "scripted",
@@ -65,6 +72,7 @@ class ScriptedJudge:
         self._opinions = opinions or {}
         self._labels = labels if labels is not None else {}
         self._coherence = coherence or {}
+        self._gradings = gradings if gradings is not None else {}
         self._questions = questions or {}
         self._embeddings = embeddings or {}
 
@@ -77,6 +85,7 @@ class ScriptedJudge:
             self._opinions,
             self._labels,
             self._coherence,
+            self._gradings,
             self._questions,
             self._embeddings,
         )
@@ -97,10 +106,8 @@ class ScriptedJudge:
                 "T",
                 tuple(tuple(self._cell(c, p) for p in ask.premises) for c in ask.claims),
             )
-        if isinstance(ask, Label):
-            return cast("T", tuple(Mark(self._label(t, text)) for t, text in ask.pairs))
-        if isinstance(ask, Rate):
-            return cast("T", Rating(self._coherence.get(ask.text)))
+        if isinstance(ask, Label | Rate | Grade):
+            return cast("T", self._judged(ask))
         if isinstance(ask, Questions):
             return cast("T", self._questions.get(ask.text, Asked((), None)))
         if isinstance(ask, Embed):
@@ -110,6 +117,13 @@ class ScriptedJudge:
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
+    def _judged(self, ask: Label | Rate | Grade) -> object:
+        if isinstance(ask, Label):
+            return tuple(Mark(self._label(t, text)) for t, text in ask.pairs)
+        if isinstance(ask, Rate):
+            return Rating(self._coherence.get(ask.text))
+        return tuple(self._grading(criterion, ask) for criterion in ask.criteria)
+
     def _vector(self, text: str) -> Vector:
         width = max(map(len, self._embeddings.values()), default=1)
         return tuple(self._embeddings.get(text, (0.0,) * width))
@@ -118,6 +132,13 @@ class ScriptedJudge:
         if callable(self._labels):
             return self._labels(trait, text)
         return self._labels.get((trait, text), False)
+
+    def _grading(self, criterion: str, ask: Grade) -> Grading:
+        if callable(self._gradings):
+            said = self._gradings(criterion, ask.text, ask.reference)
+        else:
+            said = self._gradings.get((criterion, ask.text), "not")
+        return said if isinstance(said, Grading) else Grading(said)
 
     def _extract(self, ask: Extract) -> list[Claim]:
         text = ask.text

@@ -6,6 +6,7 @@ from assay.metrics.base import Metric
 from assay.metrics.bleu import Bleu
 from assay.metrics.catalogue import CATALOGUE
 from assay.metrics.correctness import F1, AnswerCorrectness, FactualCorrectness, Precision, Recall
+from assay.metrics.factuality import Factuality
 from assay.metrics.generation import (
     Faithfulness,
     Hallucination,
@@ -21,8 +22,10 @@ from assay.metrics.retrieval import (
     ContextRelevance,
     ContextUtilization,
     ContradictedContexts,
+    RelevanceAgreement,
 )
 from assay.metrics.rouge import Rouge
+from assay.metrics.rubric import Rubric
 from assay.metrics.similarity import AnswerSimilarity, ResponseRelevancy
 
 __all__ = [
@@ -40,14 +43,17 @@ __all__ = [
     "ContextUtilization",
     "ContradictedContexts",
     "FactualCorrectness",
+    "Factuality",
     "Faithfulness",
     "Hallucination",
     "Metric",
     "NoiseSensitivity",
     "Precision",
     "Recall",
+    "RelevanceAgreement",
     "ResponseRelevancy",
     "Rouge",
+    "Rubric",
     "SelfKnowledge",
     "SummaryCoherence",
     "Toxicity",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, ClassVar, Literal, cast, get_args, get_origin, get_type_hints
 
 from assay.asks import Skill
 from assay.errors import ConfigError, did_you_mean
@@ -36,7 +37,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value that a parameter cannot have."""
-        hints = get_type_hints(type(self))
+        hints = _hints(cast("Hashable", type(self)))
         for f in fields(self):
             check_choice(self.name, f.name, getattr(self, f.name), hints[f.name])
 
@@ -62,6 +63,12 @@ class Metric:
             if getattr(self, f.name) != f.default
         ]
         return self.name + (f"({', '.join(changed)})" if changed else "")
+
+
+@cache
+def _hints(metric: Hashable) -> Mapping[str, Any]:
+    """The types of a metric's parameters; finding them takes longer than all the rest."""
+    return get_type_hints(metric)
 
 
 def check_choice(metric: str, parameter: str, value: object, hint: Any) -> None:

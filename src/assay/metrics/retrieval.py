@@ -16,7 +16,8 @@ from assay.metrics.base import (
     claim_items,
 )
 from assay.metrics.marked import share_marked
-from assay.needs import Entails, Need, Relevance
+from assay.needs import Entails, Field, Need, Relevance
+from assay.sample import Sample
 from assay.score import Evidence, Item, Score, fraction
 from assay.traits import Labels
 from assay.verdicts import Cell, EntailmentMatrix, Mark, Truth, Verdict, any_of, both
@@ -88,6 +89,38 @@ class ContextPrecision(Metric):
         hits = [bool(value) for value in useful]
         precisions = [sum(hits[:k]) / k for k, hit in enumerate(hits, 1) if hit]
         return Score(sum(precisions) / len(precisions) if precisions else 0.0)
+
+
+@dataclass(frozen=True)
+class RelevanceAgreement(Metric):
+    """Share of the labelled contexts whose label is what the verdicts say.
+
+    By its verdicts a context is relevant if it entails a claim of any reference. A low share
+    means that labels and references are about different things, or that the judge errs.
+
+    >>> labelled = Sample(contexts=[{"text": "a", "relevant": True}, {"text": "b"}])
+    >>> RelevanceAgreement().score((False, True), labelled).value
+    0.0
+    """
+
+    name = "relevance_agreement"
+
+    @property
+    def needs(self) -> tuple[Need[Any], ...]:
+        return (Relevance(labels=False), Field("contexts"))
+
+    def score(self, inferred: tuple[Truth, ...] | None, sample: Sample) -> Score:
+        if inferred is None:
+            return Score.undefined(NO_REFERENCE_CLAIMS)
+        pairs = zip(inferred, sample.contexts or (), strict=True)
+        return fraction(
+            [
+                None if found is None else found is context.relevant
+                for found, context in pairs
+                if context.relevant is not None
+            ],
+            "no context is labelled",
+        )
 
 
 @dataclass(frozen=True)
