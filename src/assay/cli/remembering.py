@@ -1,0 +1,27 @@
+"""The answer cache as commands use it: on, off, or the only source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.asks import Judge
+from assay.errors import ConfigError
+from assay.judges.memory.sqlite import SqliteStore
+from assay.judges.memory.store import MemoryStore, Store
+from assay.judges.remembering import RememberingJudge
+
+
+def remember(*, cache: bool = True, offline: bool = False) -> Callable[[Judge, int], Judge]:
+    """A wrapper for judges, with a number for repeats: their answers are kept and used again.
+
+    Without ``cache`` nothing is kept beyond the command, in which equal questions are still asked
+    once. ``offline``: what is not in the cache is not asked. All judges share one store.
+    """
+    if offline and not cache:
+        raise ConfigError("--offline answers from the cache: leave out --no-cache")
+    store: Store = SqliteStore() if cache else MemoryStore()
+
+    def wrapped(judge: Judge, repeat: int = 0) -> Judge:
+        return RememberingJudge(judge, store, repeat=repeat, offline=offline)
+
+    return wrapped
