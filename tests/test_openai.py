@@ -13,6 +13,7 @@ import servers
 from assay.asks import Entail, Extract
 from assay.errors import ConfigError, JudgeError, JudgeRejected, JudgeUnusable
 from assay.judges.complete import Schema
+from assay.judges.limiting import Limiter
 from assay.judges.llm import LLMJudge
 from assay.judges.openai import OpenAIComplete, openai_judge
 from assay.judges.retrying import Backoff
@@ -337,6 +338,7 @@ HARMLESS: dict[str, Any] = {
     "timeout": 1.0,
     "concurrency": 1,
     "backoff": Backoff(attempts=1),
+    "limiter": Limiter(2),
 }
 SAMPLINGS = {
     "temperature": Sampling(temperature=None),

@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 
 from assay.errors import ConfigError, JudgeUnavailable, JudgeUnusable, MalformedAnswer
 from assay.judges.chat import CHAT, Path, Reply
-from assay.judges.retrying import PassingError
+from assay.judges.retrying import LATE, PassingError
 
 if TYPE_CHECKING:
     import aiohttp
 
 OPENAI = "https://api.openai.com/v1"
 _LOOPBACK = ("localhost", "127.", "::1")
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
@@ -56,17 +57,16 @@ class HttpCarrier:
         try:
             async with session.post(
                 self.where + path,
-                data=json.dumps(body).encode(),
+                data=_encoded(body),
                 headers=headers,
                 params=self._query,
                 allow_redirects=False,  # a key is not carried elsewhere
             ) as response:
                 raw = await response.read()
-                named = {name.lower(): value for name, value in response.headers.items()}
-                return Reply(response.status, named, *_read(raw))
+                return Reply(response.status, response.headers, *_read(raw))
         except TimeoutError:
             late = f"{self.where}: no answer within {self._timeout:g} s"
-            raise PassingError(JudgeUnavailable(late)) from None
+            raise PassingError(JudgeUnavailable(late), busy=LATE) from None
         except aiohttp.ClientSSLError as error:
             raise JudgeUnusable(f"{self.where}: no trusted connection: {error}") from None
         except aiohttp.ClientConnectorError as error:
@@ -157,6 +157,14 @@ def _checked(base_url: str) -> str:
     if parts.query or parts.fragment:
         raise ConfigError("the base URL has a query: give it as query={...}")
     return url
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON in UTF-8; what UTF-8 cannot carry is escaped."""
+    try:
+        return _ENCODER.encode(body).encode()
+    except UnicodeEncodeError:
+        return json.dumps(body).encode()
 
 
 def _read(raw: bytes) -> tuple[Any, str]:

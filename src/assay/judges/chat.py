@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -16,7 +17,9 @@ from assay.errors import (
     MalformedAnswer,
 )
 from assay.judges.complete import Completion, Messages, Schema, Slots
-from assay.judges.retrying import Backoff, PassingError, Patience, passes, retry_after
+from assay.judges.limiting import Limiter
+from assay.judges.limits.headers import until_reset
+from assay.judges.retrying import BUSY, Backoff, PassingError, passes, retry_after
 from assay.judges.terms import Sampling
 
 Path = Literal["/chat/completions", "/embeddings"]
@@ -30,7 +33,10 @@ _UNUSABLE_CODES = ("insufficient_quota", "billing_hard_limit_reached", "model_no
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One HTTP answer: ``data`` is its JSON, or None if it is none; header names in lower case."""
+    """One HTTP answer: ``data`` is its JSON, or None if it is none.
+
+    Its headers are found by names in lower case.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -57,7 +63,11 @@ class Carrier(Protocol):
 
 
 class Chat:
-    """One model behind one carrier: negotiates, retries, and reads completions."""
+    """One model behind one carrier: negotiates, retries, and reads completions.
+
+    Without a ``limiter``, it has one of its own for ``concurrency`` calls at once, by ``backoff``,
+    in which a call may take as long as its attempts may.
+    """
 
     def __init__(
         self,
@@ -65,28 +75,29 @@ class Chat:
         carrier: Carrier,
         sampling: Sampling,
         *,
-        concurrency: int,
-        backoff: Backoff | None,
+        concurrency: int = 64,
+        backoff: Backoff | None = None,
         newest: bool = False,
+        limiter: Limiter | None = None,
     ) -> None:
         self._terms = sampling.terms(newest=newest)
         self.usage = Usage(notes=self._terms.notes)
         self._fixed = {"model": model, **sampling.extra}
         self._carrier = carrier
         self._limit = sampling.max_tokens
-        self._slots = Slots(concurrency)
+        self._limiter = limiter or Limiter(
+            concurrency, deadline=None, adaptive_timeout=False, backoff=backoff
+        )
         self._pilot = Slots(1)
-        self._patience = Patience(backoff or Backoff(), self.usage)
 
     async def complete(self, messages: Messages, schema: Schema | None) -> Completion:
         """The completion; a reply that was cut off is asked for once more with more room."""
-        async with self._slots():
-            limit = self._limit
+        limit = self._limit
+        done = await self._persist(messages, schema, limit)
+        if done.finish_reason == "length" and limit is not None and self._terms.limits:
+            limit *= _WIDER
+            self.usage.retries += 1
             done = await self._persist(messages, schema, limit)
-            if done.finish_reason == "length" and limit is not None and self._terms.limits:
-                limit *= _WIDER
-                self.usage.retries += 1
-                done = await self._persist(messages, schema, limit)
         if done.finish_reason == "length":
             room = "" if limit is None else f" at {limit} tokens"
             raise MalformedAnswer(f"{self._carrier.where}: the reply was cut off{room}")
@@ -97,48 +108,70 @@ class Chat:
 
         It is retried like a completion; ``read`` raises ValueError for JSON that is not as asked.
         """
-        async with self._slots():
-            return await self._patience.run(lambda: self._fetch(path, body, read))
+        tokens = self._estimate(body)
+        return await self._run(lambda: self._fetch(path, body, read, tokens), tokens)
 
-    async def _fetch(self, path: Path, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
-        self.usage.calls += 1
-        reply = _unwrapped(await self._carrier.send(body, path))
+    async def _fetch(
+        self, path: Path, body: Mapping[str, Any], read: Callable[[Any], T], tokens: float
+    ) -> T:
+        reply = await self._send(body, path, tokens)
         if reply.status >= 300:
             code, _, message = _refusal(reply)
             raise self._fault(reply, code, message)
-        used = reply.data.get("usage") if isinstance(reply.data, dict) else None
-        self.usage.prompt_tokens += _count(used, "prompt_tokens")
         try:
             return read(reply.data)
         except ValueError as error:
             raise PassingError(MalformedAnswer(f"{self._carrier.where}: {error}")) from None
 
-    async def _persist(
+    def _persist(
         self, messages: Messages, schema: Schema | None, limit: int | None
-    ) -> Completion:
-        return await self._patience.run(lambda: self._once(messages, schema, limit))
+    ) -> Awaitable[Completion]:
+        tokens = self._estimate(messages)
+        return self._run(lambda: self._once(messages, schema, limit, tokens), tokens)
+
+    def _run(self, call: Callable[[], Awaitable[T]], tokens: float) -> Awaitable[T]:
+        return self._limiter.run(call, where=self._carrier.where, usage=self.usage, tokens=tokens)
+
+    def _estimate(self, content: object) -> float:
+        """About how many tokens it takes to send this; 0 where it does not matter."""
+        if not self._limiter.counts_tokens:
+            return 0.0
+        return len(json.dumps(content, ensure_ascii=False).encode()) / 4
+
+    async def _send(self, body: Mapping[str, Any], path: Path, tokens: float) -> Reply:
+        """One request, counted, with what its reply says of limits and use."""
+        self.usage.calls += 1
+        reply = _unwrapped(await self._carrier.send(body, path))
+        if reply.status < 300:
+            used = reply.data.get("usage") if isinstance(reply.data, dict) else None
+            read, written = _count(used, "prompt_tokens"), _count(used, "completion_tokens")
+            self.usage.prompt_tokens += read
+            self.usage.completion_tokens += written
+            if tokens and read + written:
+                self._limiter.correct(tokens, read + written)
+            self._limiter.told(reply.headers)
+        return reply
 
     async def _once(
-        self, messages: Messages, schema: Schema | None, limit: int | None
+        self, messages: Messages, schema: Schema | None, limit: int | None, tokens: float
     ) -> Completion:
         if not self._terms.settled:
             # One call finds out what the endpoint accepts; the others wait for it.
             async with self._pilot():
                 if not self._terms.settled:
                     try:
-                        return await self._negotiate(messages, schema, limit)
+                        return await self._negotiate(messages, schema, limit, tokens)
                     finally:
                         self._terms.settled = True
-        return await self._negotiate(messages, schema, limit)
+        return await self._negotiate(messages, schema, limit, tokens)
 
     async def _negotiate(
-        self, messages: Messages, schema: Schema | None, limit: int | None
+        self, messages: Messages, schema: Schema | None, limit: int | None, tokens: float
     ) -> Completion:
         while True:
             offered = self._terms.parameters(schema, limit)
             body = {**offered, **self._fixed, "messages": list(messages)}
-            self.usage.calls += 1
-            reply = _unwrapped(await self._carrier.send(body))
+            reply = await self._send(body, CHAT, tokens)
             if reply.status < 300:
                 self._terms.proved(offered)
                 return self._completion(reply)
@@ -146,6 +179,7 @@ class Chat:
             if code not in _UNUSABLE_CODES and reply.status in (400, 422, 500, 501):
                 ours = {name: offered[name] for name in offered if name not in self._fixed}
                 if self._terms.give_up(ours, param, message):
+                    self._limiter.charge(tokens)
                     continue
             raise self._fault(reply, code, message)
 
@@ -157,7 +191,9 @@ class Chat:
         if code in _UNUSABLE_CODES:
             return JudgeUnusable(said)
         if passes(status):
-            return PassingError(JudgeUnavailable(said), retry_after(reply.headers))
+            after = retry_after(reply.headers)
+            after = until_reset(reply.headers) if after is None else after
+            return PassingError(JudgeUnavailable(said), after, busy=BUSY.get(status, ""))
         if status in (401, 402, 403, 404, 405) or status < 400:
             return JudgeUnusable(f"{said}; {self._carrier.advice(status)}")
         return JudgeRejected(said)
@@ -166,8 +202,6 @@ class Chat:
         where, data = self._carrier.where, reply.data
         used = data.get("usage") if isinstance(data, dict) else None
         read, written = _count(used, "prompt_tokens"), _count(used, "completion_tokens")
-        self.usage.prompt_tokens += read
-        self.usage.completion_tokens += written
         try:
             choice = data["choices"][0]
             message = choice["message"]

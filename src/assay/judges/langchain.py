@@ -9,12 +9,14 @@ from typing import Any, Protocol
 
 from assay.asks import Usage
 from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable, MalformedAnswer
-from assay.judges.complete import Completion, Messages, Schema, Slots
+from assay.judges.complete import Completion, Messages, Schema
+from assay.judges.limiting import Limiter
 from assay.judges.llm import LLMJudge
 from assay.judges.retrying import (
+    BUSY,
+    LATE,
     Backoff,
     PassingError,
-    Patience,
     of_another_loop,
     passes,
     without_stale,
@@ -33,6 +35,7 @@ _ADVICE = {
     403: "check the model's key and what it may use",
     404: "are the model's name and URL right?",
 }
+_BACKOFF = Backoff(attempts=3)
 
 
 class Invokable(Protocol):
@@ -44,8 +47,10 @@ class Invokable(Protocol):
 class LangChainComplete:
     """Completions by a LangChain chat model: plain messages in, text out.
 
-    The model is used as it was made, with its own parameters; nothing is set on it. ``timeout``
-    is in seconds, for one attempt.
+    The model is used as it was made, with its own parameters; nothing is set on it. So its own
+    repeats go on within each attempt, unseen here: make it with ``max_retries=0`` if it has such
+    a parameter. ``timeout`` is in seconds, for one attempt. A ``limiter`` replaces
+    ``concurrency`` and ``backoff``.
     """
 
     def __init__(
@@ -55,12 +60,12 @@ class LangChainComplete:
         timeout: float = 60.0,
         concurrency: int = 64,
         backoff: Backoff | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         self.usage = Usage()
         self._model = model
         self._timeout = timeout
-        self._slots = Slots(concurrency)
-        self._patience = Patience(backoff or Backoff(attempts=3), self.usage)
+        self._limiter = limiter or Limiter(concurrency, backoff=backoff or _BACKOFF)
 
     @property
     def parts(self) -> Mapping[str, Any]:
@@ -72,13 +77,17 @@ class LangChainComplete:
 
     async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
         pairs = [(message["role"], message["content"]) for message in messages]
-        async with self._slots():
-            return await self._patience.run(lambda: self._once(pairs))
+        name, tokens = type(self._model).__name__, 0.0
+        if self._limiter.counts_tokens:
+            tokens = sum(len(content.encode()) for _, content in pairs) / 4
+        return await self._limiter.run(
+            lambda: self._once(pairs, tokens), where=name, usage=self.usage, tokens=tokens
+        )
 
     async def aclose(self) -> None:
         """Nothing is held: the model is its owner's."""
 
-    async def _once(self, pairs: list[tuple[str, str]]) -> Completion:
+    async def _once(self, pairs: list[tuple[str, str]], tokens: float) -> Completion:
         self.usage.calls += 1
         name = type(self._model).__name__
         try:
@@ -86,12 +95,14 @@ class LangChainComplete:
                 message = await without_stale(lambda: self._model.ainvoke(pairs))
         except TimeoutError:
             late = JudgeUnavailable(f"{name}: no answer within {self._timeout:g} s")
-            raise PassingError(late) from None
+            raise PassingError(late, busy=LATE) from None
         except Exception as error:
             raise _classified(name, error) from error
         done = _completion(message)
         self.usage.prompt_tokens += done.prompt_tokens
         self.usage.completion_tokens += done.completion_tokens
+        if tokens and (used := done.prompt_tokens + done.completion_tokens):
+            self._limiter.correct(tokens, used)
         if done.finish_reason in ("length", "max_tokens"):
             raise MalformedAnswer(f"{name}: the reply was cut off; raise the model's token limit")
         if done.finish_reason in ("content_filter", "refusal"):
@@ -105,18 +116,31 @@ def langchain_judge(
     name: str | None = None,
     timeout: float = 60.0,
     concurrency: int = 64,
+    rpm: float | None = None,
+    tpm: float | None = None,
+    deadline: float | None = 300.0,
+    adaptive_timeout: bool = True,
     backoff: Backoff | None = None,
+    limiter: Limiter | None = None,
     packed: bool = False,
     max_claims: int = 40,
     max_chars: int = 24_000,
     reasons: bool = True,
     prompts: Mapping[str, str] | None = None,
 ) -> LLMJudge:
-    """A judge that asks a LangChain chat model; parameters as for `LLMJudge`.
+    """A judge that asks a LangChain chat model; parameters as for `LLMJudge` and `Limiter`.
 
-    Set the model's temperature to 0 yourself: it is used as it was made.
+    Set the model's temperature and ``max_retries`` to 0 yourself: it is used as it was made.
     """
-    complete = LangChainComplete(model, timeout=timeout, concurrency=concurrency, backoff=backoff)
+    limiter = limiter or Limiter(
+        concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        deadline=deadline,
+        adaptive_timeout=adaptive_timeout,
+        backoff=backoff or _BACKOFF,
+    )
+    complete = LangChainComplete(model, timeout=timeout, limiter=limiter)
     return LLMJudge(
         complete,
         name=name or f"langchain:{_model_name(model)}",
@@ -162,7 +186,8 @@ def _classified(name: str, error: Exception) -> JudgeError | PassingError:
             return JudgeRejected(what)
     if of_another_loop(error):
         what += "; the model keeps connections of an event loop that has ended: make a new model"
-    return PassingError(JudgeUnavailable(what))
+    busy = BUSY.get(status, "") if isinstance(status, int) else ""
+    return PassingError(JudgeUnavailable(what), busy=busy)
 
 
 def _completion(message: Any) -> Completion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from assay.asks import Judge
 from assay.errors import ConfigError, did_you_mean
@@ -19,12 +20,18 @@ JUDGES: Mapping[str, str] = {
 }
 
 
-def open_judge(judge: str | Judge | None = None, *, packed: bool = False) -> Judge:
+def open_judge(
+    judge: str | Judge | None = None,
+    *,
+    packed: bool = False,
+    options: Mapping[str, Any] | None = None,
+) -> Judge:
     """The judge of a name, such as "embedded" or "openai:MODEL"; an object is handed through.
 
     None is the environment variable ASSAY_JUDGE or, where that is unset, "embedded". ``packed``:
-    a judge that is called over a network gets all premises of an ask in one call. Raises
-    ConfigError for a name that is not known.
+    a judge that is called over a network gets all premises of an ask in one call. ``options``
+    are further ones of `assay.openai`, for "openai:MODEL" alone. Raises ConfigError for a name
+    that is not known.
     """
     if judge is None:
         judge = os.environ.get("ASSAY_JUDGE") or DEFAULT_JUDGE
@@ -40,7 +47,10 @@ def open_judge(judge: str | Judge | None = None, *, packed: bool = False) -> Jud
     if kind == "openai":
         from assay.judges.openai import openai_judge
 
-        return openai_judge(_named(model, "openai:MODEL, e.g. openai:gpt-4o-mini"), packed=packed)
+        model = _named(model, "openai:MODEL, e.g. openai:gpt-4o-mini")
+        return openai_judge(model, packed=packed, **(options or {}))
+    if options:
+        raise ConfigError(f"judge {judge!r} is not called over a network: no {', '.join(options)}")
     if kind in ("hhem", "nli"):
         return _classifier(kind, model)
     if kind in ("langchain", "scripted"):

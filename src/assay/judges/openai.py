@@ -12,6 +12,7 @@ from assay.judges.carrier import OPENAI, HttpCarrier
 from assay.judges.chat import Chat
 from assay.judges.complete import Completion, Messages, Schema
 from assay.judges.embedding import Embedding
+from assay.judges.limiting import Limiter
 from assay.judges.llm import LLMJudge
 from assay.judges.openai_client import ClientComplete
 from assay.judges.retrying import Backoff
@@ -24,8 +25,8 @@ class OpenAIComplete:
     ``base_url`` is, unless given, $OPENAI_BASE_URL or OpenAI's own. The key is read at every
     call from the variable *named* ``api_key_env`` and sent as ``key_header``; where the variable
     is not set, none is sent. ``query`` goes with every URL (Azure's ``api-version``).
-    ``timeout`` is in seconds, for one attempt; ``concurrency`` is the number of requests at
-    once.
+    ``timeout`` is in seconds, for one attempt. How many requests go out, and how often, is up to
+    ``limiter``, or else to one of this object's own with ``concurrency`` and ``backoff``.
 
     Raises ConfigError for a URL or name that cannot work.
     """
@@ -42,6 +43,7 @@ class OpenAIComplete:
         timeout: float = 60.0,
         concurrency: int = 64,
         backoff: Backoff | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         where = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         sampling = sampling or Sampling()
@@ -56,9 +58,8 @@ class OpenAIComplete:
             model,
             self._carrier,
             sampling,
-            concurrency=concurrency,
-            backoff=backoff,
             newest=self._carrier.where == OPENAI,
+            limiter=limiter or Limiter(concurrency, backoff=backoff),
         )
 
     @property
@@ -98,7 +99,12 @@ def openai_judge(
     extra: Mapping[str, Any] | None = None,
     timeout: float = 60.0,
     concurrency: int = 64,
+    rpm: float | None = None,
+    tpm: float | None = None,
+    deadline: float | None = 300.0,
+    adaptive_timeout: bool = True,
     backoff: Backoff | None = None,
+    limiter: Limiter | None = None,
     packed: bool = False,
     max_claims: int = 40,
     max_chars: int = 24_000,
@@ -110,9 +116,19 @@ def openai_judge(
 
     With ``client`` (an ``openai.OpenAI`` or ``AsyncOpenAI``, Azure's too) the URL and the key
     are the client's. ``embedding_model`` of the same endpoint gives embeddings; with None, the
-    judge does not. The other parameters are those of `OpenAIComplete`, `Sampling` and
-    `LLMJudge`. Raises ConfigError.
+    judge does not. ``concurrency``, ``rpm``, ``tpm``, ``deadline``, ``adaptive_timeout`` and
+    ``backoff`` are those of a `Limiter`; judges of one endpoint share a ``limiter``, which
+    replaces them. The other parameters are those of `OpenAIComplete`, `Sampling` and `LLMJudge`.
+    Raises ConfigError.
     """
+    limiter = limiter or Limiter(
+        concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        deadline=deadline,
+        adaptive_timeout=adaptive_timeout,
+        backoff=backoff,
+    )
     sampling = Sampling(temperature, seed, max_tokens, reply_format, extra or {})
     complete: OpenAIComplete | ClientComplete
     if client is None:
@@ -124,8 +140,7 @@ def openai_judge(
             query=query,
             sampling=sampling,
             timeout=timeout,
-            concurrency=concurrency,
-            backoff=backoff,
+            limiter=limiter,
         )
     elif base_url is not None or query is not None:
         raise ConfigError("a client has its own URL: give base_url and query to the client")
@@ -135,8 +150,7 @@ def openai_judge(
             model,
             sampling=sampling,
             timeout=timeout,
-            concurrency=concurrency,
-            backoff=backoff,
+            limiter=limiter,
         )
     return LLMJudge(
         complete,

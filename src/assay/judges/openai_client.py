@@ -15,7 +15,8 @@ from assay.errors import JudgeUnavailable, MissingExtra
 from assay.judges.chat import CHAT, Chat, Path, Reply
 from assay.judges.complete import Completion, Messages, Schema
 from assay.judges.embedding import Embedding
-from assay.judges.retrying import Backoff, PassingError, of_another_loop, without_stale
+from assay.judges.limiting import Limiter
+from assay.judges.retrying import LATE, Backoff, PassingError, of_another_loop, without_stale
 from assay.judges.terms import Sampling
 
 _NAMED = ("model", "messages", "input", "encoding_format")
@@ -28,7 +29,8 @@ class ClientComplete:
     The object is left as it is: a copy of it is used that does not retry, since retries are
     counted here. A synchronous client works in ``concurrency`` threads and shares its
     connections; of an asynchronous one each event loop has a copy, with the settings of its HTTP
-    client and connections of its own. Closing the client is up to its owner.
+    client and connections of its own. Closing the client is up to its owner. A ``limiter``
+    replaces ``concurrency`` and ``backoff``; of answers other than errors it sees no headers.
 
     Raises MissingExtra without the openai package.
     """
@@ -42,13 +44,13 @@ class ClientComplete:
         timeout: float = 60.0,
         concurrency: int = 64,
         backoff: Backoff | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         sampling = sampling or Sampling()
-        self._carrier = _ClientCarrier(client, timeout, concurrency)
+        limiter = limiter or Limiter(concurrency, backoff=backoff)
+        self._carrier = _ClientCarrier(client, timeout, limiter.maximum)
         self._parts = {"model": model, "base_url": self._carrier.where, **sampling.parts()}
-        self._chat = Chat(
-            model, self._carrier, sampling, concurrency=concurrency, backoff=backoff, newest=True
-        )
+        self._chat = Chat(model, self._carrier, sampling, newest=True, limiter=limiter)
 
     @property
     def usage(self) -> Usage:
@@ -100,7 +102,7 @@ class _ClientCarrier:
             return Reply(error.status_code, headers, {"error": error.body}, error.message)
         except self._openai.APITimeoutError:
             late = JudgeUnavailable(f"{self.where}: no answer in time")
-            raise PassingError(late) from None
+            raise PassingError(late, busy=LATE) from None
         except self._openai.APIConnectionError:
             lost = JudgeUnavailable(
                 f"cannot reach {self.where}: is the server running, is the client's URL right?"
@@ -121,7 +123,8 @@ class _ClientCarrier:
             return await made if inspect.isawaitable(made) else made
         create = _create(self._client, path)
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._concurrency, "assay-openai")
+            # A call that was given up keeps its thread until the client gives it up as well.
+            self._threads = ThreadPoolExecutor(2 * self._concurrency, "assay-openai")
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, lambda: create(**given)
         )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import TypeVar
 
 from assay.asks import Usage
@@ -24,12 +25,23 @@ PASSING = frozenset({408, 409, 425, 429})
 """Client errors that may pass; so may every 5xx."""
 
 
-class PassingError(Exception):
-    """A fault that may pass: the error to raise in the end, and the wait the server asks for."""
+LIMITED = "429"
+LATE = "time-outs"
+BUSY = MappingProxyType({429: LIMITED, 503: "503", 529: "529"})
+"""What statuses of an endpoint that has too much to do are called."""
 
-    def __init__(self, error: JudgeError, after: float | None = None) -> None:
+
+class PassingError(Exception):
+    """A fault that may pass: the error to raise in the end, and the wait the server asks for.
+
+    ``busy`` says how an endpoint showed that it has too much to do: `LATE`, a value of `BUSY`,
+    or "" if it did not.
+    """
+
+    def __init__(self, error: JudgeError, after: float | None = None, *, busy: str = "") -> None:
         self.error = error
         self.after = after
+        self.busy = busy
         super().__init__(str(error))
 
 
@@ -58,7 +70,7 @@ class Backoff:
 
     def pause(self, attempt: int) -> float:
         """Seconds before attempt ``attempt + 1``, unless the server asks for more."""
-        return min(self.longest, self.first * 2.0 ** (attempt - 1)) * (0.5 + _chance() / 2)
+        return min(self.longest, self.first * 2.0 ** (attempt - 1)) * (0.5 + chance() / 2)
 
 
 class Patience:
@@ -92,7 +104,7 @@ class Patience:
     async def _wait(self, attempt: int, after: float | None) -> None:
         pause = self._backoff.pause(attempt)
         # A little more than asked, and not the same for all, or they all come back at once.
-        asked = (after or 0.0) * (1 + _chance() / 20)
+        asked = (after or 0.0) * (1 + chance() / 20)
         if asked > pause:
             self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
         else:
@@ -161,5 +173,6 @@ def _number(value: str | None) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def _chance() -> float:
+def chance() -> float:
+    """A number from 0 up to 1, at random."""
     return secrets.randbelow(1000) / 1000

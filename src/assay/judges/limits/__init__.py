@@ -1,0 +1,1 @@
+"""What holds calls to an endpoint back: a window, rates, a retry budget, a circuit breaker."""
