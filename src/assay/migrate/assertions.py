@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-_STRINGS = "it looks at strings, not claims; keep it in promptfoo"
-_PROMPT = "it is a prompt of its own, not a quantity of claims"
+from assay.errors import ConfigError
+from assay.metrics import load_metric
+
+_NATIVE = "assay:"
+_STRINGS = "it looks at strings, not claims; assay eval checks it"
+_PROMPT = "it has a criterion of its own; assay eval grades it (as llm-rubric)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +38,9 @@ METRICS: Mapping[str, Mapped] = MappingProxyType(
         ),
         "similar": Mapped("answer_similarity", True),
         "similar:cosine": Mapped("answer_similarity", True),
-        "factuality": Mapped("factual_correctness", True, "an F-score rather than five classes"),
+        "factuality": Mapped("factuality", True, "its class is found from verdicts on claims"),
         "model-graded-factuality": Mapped(
-            "factual_correctness", True, "an F-score rather than five classes"
+            "factuality", True, "its class is found from verdicts on claims"
         ),
         "noise-sensitivity": Mapped("noise_sensitivity(mode=relevant, dialect=promptfoo)", True),
         "rouge-n": Mapped("rouge(type=rouge1)", True),
@@ -46,7 +50,7 @@ METRICS: Mapping[str, Mapped] = MappingProxyType(
     }
 )
 
-BY_MODEL = frozenset({"answer_similarity", "context_relevance", "response_relevancy"})
+BY_MODEL = frozenset({"answer_similarity", "context_relevance", "factuality", "response_relevancy"})
 """Metrics here that the embedded judge does not answer."""
 
 WITHOUT: Mapping[str, str] = MappingProxyType(
@@ -80,16 +84,51 @@ def metric_of(assertion: Mapping[str, Any]) -> Mapped | str:
     >>> metric_of({"type": "latency"})
     'responses are recorded, not made'
     """
-    kind = str(assertion.get("type", "")).removeprefix("not-")
+    kind = str(assertion.get("type") or "").removeprefix("not-")
+    written = assertion.get("config")
+    config: Mapping[str, Any] = written if isinstance(written, Mapping) else {}
     if kind == "noise-sensitivity":
-        config = assertion.get("config")
-        mode = config.get("mode", "relevant") if isinstance(config, Mapping) else "relevant"
-        if str(mode) not in {"relevant", "irrelevant"}:
-            return f"mode {mode!r} is neither relevant nor irrelevant"
-        return Mapped(f"noise_sensitivity(mode={mode}, dialect=promptfoo)", True)
+        return _noise(config)
+    if kind.startswith(_NATIVE):
+        return _native(kind.removeprefix(_NATIVE), assertion)
     if (mapped := METRICS.get(kind)) is not None:
+        if config.get("joined") is False:
+            return replace(mapped, metric=mapped.metric.replace("joined=true", "joined=false"))
         return mapped
-    return WITHOUT.get(kind.partition(":")[0], _STRINGS if kind else "it has no type")
+    return WITHOUT.get(kind.partition(":")[0]) or _unmapped(kind)
+
+
+def _noise(config: Mapping[str, Any]) -> Mapped | str:
+    mode, dialect = config.get("mode", "relevant"), config.get("dialect", "promptfoo")
+    if str(mode) not in {"relevant", "irrelevant"}:
+        return f"mode {mode!r} is neither relevant nor irrelevant"
+    try:
+        load_metric(f"noise_sensitivity(mode={mode}, dialect={dialect})")
+    except ConfigError as error:
+        return str(error)
+    return Mapped(f"noise_sensitivity(mode={mode}, dialect={dialect})", True)
+
+
+def _native(name: str, assertion: Mapping[str, Any]) -> Mapped | str:
+    """A metric of assay's own that an assertion names."""
+    try:
+        load_metric(name)
+    except ConfigError as error:
+        return str(error)
+    return Mapped(name, assertion.get("value") is not None)
+
+
+def _unmapped(kind: str) -> str:
+    """Why a type is no metric."""
+    from assay.suite.kinds import kind_of
+
+    if not kind:
+        return "it has no type"
+    try:
+        kind_of(kind)
+    except ConfigError as error:
+        return str(error)
+    return _STRINGS
 
 
 def dropped(assertion: Mapping[str, Any]) -> list[str]:

@@ -43,7 +43,10 @@ def migrate_suite(suite: Any, name: str) -> Migration:
     done = Migration(f"a promptfoo config, {len(samples)} samples", as_jsonl(samples))
     done.converted = _counted(work.converted)
     done.left = _counted(work.left)
-    done.notes = ["prompts and providers are not run: recorded responses are scored"]
+    done.notes = [
+        "prompts and providers are not run: recorded responses are scored",
+        f"to run the config as it is: assay eval -c {name}",
+    ]
     if work.metrics:
         done.command = ["score", "{}", "--metrics", ",".join(work.metrics)]
         if judge := _judge(work.default):

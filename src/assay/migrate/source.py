@@ -13,7 +13,7 @@ from assay.migrate.scripts import migrate_script
 from assay.migrate.suites import is_suite, load_yaml
 
 MOST_BYTES = 20_000_000
-"""Longest script or suite, in bytes; data have no limit."""
+"""Longest script or suite in JSON, in bytes; data have no limit."""
 
 _DATA = frozenset({".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".gz"})
 _KINDS = (
@@ -34,7 +34,7 @@ def migrate_file(path: Path) -> Migration:
     if suffix == ".py":
         return migrate_script(_text(path), path.name)
     if suffix in {".yaml", ".yml"}:
-        suite = load_yaml(_text(path), path.name)
+        suite = load_yaml(path)
         if not is_suite(suite):
             raise DataError(f"{path.name}: no promptfoo config: it has neither tests nor prompts")
         return migrate_suite(suite, path.name)
