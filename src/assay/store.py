@@ -15,10 +15,14 @@ from assay.run import FORMAT, Row
 FORMATS = (".jsonl", ".csv", ".parquet")
 
 
+Record = Mapping[str, Any]
+"""A row as `Row.as_dict` gives it."""
+
+
 class Writer(Protocol):
     """Takes rows one by one."""
 
-    def write(self, row: Row) -> None: ...
+    def write(self, row: Record) -> None: ...
 
     def close(self) -> None: ...
 
@@ -53,12 +57,12 @@ class RowFile:
             raise self._refused(error) from error
         return self
 
-    def write(self, row: Row) -> None:
-        """Append one row."""
+    def write(self, row: Row | Record) -> None:
+        """Append one row, or its JSON-able form."""
         if self._writer is None:
             raise ConfigError("the output file is not open")
         try:
-            self._writer.write(row)
+            self._writer.write(row.as_dict() if isinstance(row, Row) else row)
             self.rows += 1
         except OSError as error:
             raise self._refused(error) from error
@@ -94,8 +98,8 @@ class _Jsonl:
         # A line at a time: what was paid for survives a kill.
         self._file: IO[str] = path.open("w", encoding="utf-8", buffering=1)
 
-    def write(self, row: Row) -> None:
-        self._file.write(to_json(row.as_dict()) + "\n")
+    def write(self, row: Record) -> None:
+        self._file.write(to_json(row) + "\n")
 
     def close(self) -> None:
         self._file.close()
@@ -108,7 +112,7 @@ class _Csv:
         self._metrics = metrics
         self._csv.writerow(columns(metrics))
 
-    def write(self, row: Row) -> None:
+    def write(self, row: Record) -> None:
         self._csv.writerow([_safe_cell(value) for value in flat(row, self._metrics)])
 
     def close(self) -> None:
@@ -131,9 +135,9 @@ class _Parquet:
         self._metrics = metrics
         self._rows: list[list[Any]] = []
 
-    def write(self, row: Row) -> None:
+    def write(self, row: Record) -> None:
         values = [_utf8(v) if isinstance(v, str) else v for v in flat(row, self._metrics)]
-        self._rows.append([*values, to_json(row.as_dict())])
+        self._rows.append([*values, to_json(row)])
         if len(self._rows) == 1000:
             self._flush()
 
@@ -160,8 +164,11 @@ def _utf8(text: str) -> str:
 def to_json(value: Any) -> str:
     """One line of JSON that UTF-8 can hold; never NaN."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # A lone surrogate has no UTF-8; escaped it survives.
-    return text if _utf8(text) == text else json.dumps(value, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8; escaped it survives
+        return json.dumps(value, allow_nan=False)
+    return text
 
 
 def columns(metrics: Sequence[str]) -> list[str]:
@@ -172,12 +179,13 @@ def columns(metrics: Sequence[str]) -> list[str]:
     return names
 
 
-def flat(row: Row, metrics: Sequence[str]) -> list[Any]:
+def flat(row: Row | Record, metrics: Sequence[str]) -> list[Any]:
     """The values of one row in the flat formats."""
-    values: list[Any] = [row.sample.id, row.sample.question, row.sample.response]
+    record = row.as_dict() if isinstance(row, Row) else row
+    values: list[Any] = [record.get(name) for name in ("id", "question", "response")]
     for metric in metrics:
-        score = row.scores[metric]
-        values += [score.value, score.status, score.reason or None]
+        score = record["scores"][metric]
+        values += [score["value"], score["status"], score["reason"]]
     return values
 
 

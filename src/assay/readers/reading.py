@@ -123,24 +123,29 @@ class Reading:
         seen: dict[str, int] = {}
         for number, (position, row) in enumerate(rows, 1):
             try:
-                sample = self._sample(row, number)
+                sample = self.sample(row, number)
             except DataError as error:
                 raise DataError(f"{self._at(position)}: {error}") from None
-            except RecursionError:
-                raise DataError(f"{self._at(position)}: the row is nested too deeply") from None
             if self._unique_ids:
                 first = seen.setdefault(str(sample.id), position)
                 if first != position:
                     raise DataError(self._same_id(str(sample.id), first, position))
             yield sample
 
-    def _sample(self, row: Any, number: int) -> Sample:
+    def sample(self, row: Any, number: int) -> Sample:
+        """One row of this source as a sample; ``number`` is its id where it has none.
+
+        Raises DataError, which does not say where the row is.
+        """
         if isinstance(row, Sample):
             return row if row.id is not None else row.replace(id=str(number))
         if not isinstance(row, Mapping):
             raise DataError(f"a row must be an object with named columns, found {kind(row)}")
-        flat = flatten(row, self._dotted)
-        return make_sample(flat, self._plan(tuple(flat)), number, self._source.cells)
+        try:
+            flat = flatten(row, self._dotted)
+            return make_sample(flat, self._plan(tuple(flat)), number, self._source.cells)
+        except RecursionError:
+            raise DataError("the row is nested too deeply") from None
 
     def _plan(self, names: tuple[str, ...]) -> Plan:
         plan = self._plans.get(names)

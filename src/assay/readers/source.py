@@ -71,7 +71,7 @@ def json_lines(lines: Iterable[bytes], name: str) -> Iterator[Row]:
     """The JSON value of each line that is not blank, with its line number."""
     for number, line in decoded(lines, name):
         if text := line.strip(_BLANK):
-            yield number, _json_line(text, f"{name}, line {number}")
+            yield number, json_line(text, f"{name}, line {number}")
 
 
 def json_document(data: bytes, name: str) -> Iterator[Row]:
@@ -101,7 +101,8 @@ def _list_in(value: Any, name: str) -> list[Any]:
     )
 
 
-def _json_line(text: str, where: str) -> Any:
+def json_line(text: str, where: str) -> Any:
+    """The JSON value of one line; raises DataError that begins with ``where``."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -56,8 +56,10 @@ def csv_rows(lines: Iterable[bytes], name: str, delimiter: str | None = None) ->
         yield line, {key: cell or None for key, cell in zip(header, cells, strict=True)}
 
 
-def parquet_rows(path: Path, name: str) -> Iterator[Row]:
-    """Rows of a Parquet file, a batch at a time.
+def parquet_rows(path: Path, name: str, skip: int = 0) -> Iterator[Row]:
+    """Rows of a Parquet file after the first ``skip``, a batch at a time.
+
+    Groups of rows that are skipped as a whole are not read.
 
     Raises MissingExtra without pyarrow, DataError when the file is no Parquet.
     """
@@ -66,17 +68,29 @@ def parquet_rows(path: Path, name: str) -> Iterator[Row]:
         from pyarrow import parquet
     except ImportError:
         raise MissingExtra("pyarrow, which reads Parquet,", "parquet") from None
-    number = 0
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             _unique(list(file.schema_arrow.names), name)
-            for batch in file.iter_batches(batch_size=_BATCH):
-                for row in batch.to_pylist():
+            sizes = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+            groups, number = _groups_after(sizes, skip)
+            for batch in file.iter_batches(batch_size=_BATCH, row_groups=groups):
+                left = batch.slice(min(max(0, skip - number), len(batch)))
+                number += len(batch) - len(left)
+                for row in left.to_pylist():
                     number += 1
                     yield number, row
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{name}: cannot be read as Parquet: {reason}") from None
+
+
+def _groups_after(sizes: list[int], skip: int) -> tuple[list[int], int]:
+    """The groups that hold rows after the first ``skip``, and how many rows come before them."""
+    before = first = 0
+    while first < len(sizes) and before + sizes[first] <= skip:
+        before += sizes[first]
+        first += 1
+    return list(range(first, len(sizes))), before
 
 
 def _own_csv_module() -> ModuleType:

@@ -1,0 +1,165 @@
+"""One table out of the shards of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from assay.errors import ConfigError, DataError
+from assay.runs.disk import write_whole
+from assay.runs.files import read_shard
+from assay.runs.shards import Job, open_job
+from assay.runs.totals import Totals
+from assay.runs.usage import Spent, read_usage
+from assay.stats import Summary
+from assay.store import FORMATS, RowFile, write_provenance
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A merged table: rows, those with a failed score, the shards that are missing, the means."""
+
+    rows: int
+    failed: int
+    missing: tuple[int, ...]
+    summaries: Mapping[str, Summary]
+    provenance: Mapping[str, Any]
+
+
+def merge(
+    folder: str | Path,
+    out: str | Path,
+    *,
+    partial: bool = False,
+    watch: Callable[[], None] | None = None,
+) -> Merged:
+    """Write the rows of a run in the order of its input, with the provenance beside.
+
+    The ending of ``out`` decides the format: .jsonl, .csv or .parquet. ``partial``: also while
+    shards are missing, which the provenance then names. ``watch`` is called after every row.
+    Raises DataError that lists the missing shards, or names the one that is damaged.
+    """
+    job = open_job(Path(folder))
+    path = Path(out)
+    missing = job.missing()
+    if missing and not partial:
+        raise DataError(_incomplete(job, missing))
+    _check_out(job, path)
+    totals = Totals(list(job.plan.metrics))
+    records = _records(job, frozenset(missing), totals, watch or (lambda: None))
+    if path.suffix == ".jsonl":
+        write_whole(path, lambda file: _fill(file, records))
+    else:
+        with RowFile(path, list(job.plan.metrics)) as table:
+            for _, record in records:
+                table.write(record)
+    summaries = {name: totals[name] for name in job.plan.metrics}
+    spent = read_usage(job.folder.usage)
+    provenance = _provenance(job, totals, summaries, spent, missing)
+    write_provenance(path, provenance)
+    return Merged(totals.rows, totals.failed, tuple(missing), summaries, provenance)
+
+
+def _check_out(job: Job, path: Path) -> None:
+    if path.suffix not in FORMATS:
+        raise ConfigError(f"cannot write {path.name!r}; known endings: {', '.join(FORMATS)}")
+    if not path.parent.is_dir():
+        raise ConfigError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise ConfigError(f"cannot write {path}: it is a folder")
+    own = {job.folder.index, job.folder.spool, job.folder.usage}
+    inside = path.parent.resolve() == job.folder.shards.resolve()
+    if inside or path.resolve() in {file.resolve() for file in own}:
+        raise ConfigError(f"{path} belongs to the run; give another -o")
+    source = Path(job.plan.data.path) if job.plan.data.path else None
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise ConfigError(f"{path} is the input of the run; give another -o")
+
+
+def _records(
+    job: Job, missing: frozenset[int], totals: Totals, watch: Callable[[], None]
+) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    for shard in range(job.plan.shards):
+        if shard in missing:
+            continue
+        path = job.path(shard)
+        for line in read_shard(path, len(job.plan.span(shard))):
+            try:
+                record = json.loads(line)
+                totals.add(record)
+            except (ValueError, KeyError, TypeError):
+                raise DataError(
+                    f"{path} is damaged; delete it and run the same command with --resume, which "
+                    "scores its rows again"
+                ) from None
+            yield line, record
+            watch()
+
+
+def _fill(file: BinaryIO, records: Iterator[tuple[bytes, dict[str, Any]]]) -> None:
+    file.writelines(line + b"\n" for line, _ in records)
+
+
+def _incomplete(job: Job, missing: list[int]) -> str:
+    listed = ", ".join(_spans(missing)[:_SHOWN])
+    more = ", …" if len(_spans(missing)) > _SHOWN else ""
+    return (
+        f"{job.folder.path} is not complete: {len(missing)} of {job.plan.shards} shards are "
+        f"missing ({listed}{more}); run the same 'assay score' with --resume, or merge what is "
+        "there with --partial"
+    )
+
+
+def _spans(numbers: list[int]) -> list[str]:
+    """Numbers in ascending order as words, e.g. 3, 7-9."""
+    out: list[list[int]] = []
+    for number in numbers:
+        if out and out[-1][1] == number - 1:
+            out[-1][1] = number
+        else:
+            out.append([number, number])
+    return [str(a) if a == b else f"{a}-{b}" for a, b in out]
+
+
+def _provenance(
+    job: Job,
+    totals: Totals,
+    summaries: Mapping[str, Summary],
+    spent: Spent,
+    missing: list[int],
+) -> dict[str, Any]:
+    plan = job.plan
+    return {
+        "assay": plan.assay,
+        "python": plan.python,
+        "judge": plan.judge,
+        "judge_fingerprint": plan.judge_fingerprint,
+        "metrics": dict(plan.metrics),
+        "started": plan.created,
+        "seconds": spent.seconds,
+        "processes": spent.processes,
+        "usage": spent.usage.as_dict(),
+        "run": plan.id,
+        "data": {"name": plan.data.name, "fingerprint": plan.data.fingerprint},
+        "rows": totals.rows,
+        "failed": totals.failed,
+        "missing_shards": _spans(missing),
+        "summary": {name: _told(one) for name, one in summaries.items()},
+    }
+
+
+def _told(one: Summary) -> dict[str, Any]:
+    return {
+        "mean": one.mean,
+        "interval": list(one.interval) if one.interval else None,
+        "micro": one.micro,
+        "n": one.n,
+        "undefined": one.undefined,
+        "failed": one.failed,
+        "unknown": one.unknown,
+    }

@@ -1,0 +1,223 @@
+"""Beginning a run, or going on with one: the plan is made once and then held to."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from assay.api import Metrics, Samples, check_skills, open_metrics
+from assay.asks import Judge
+from assay.errors import ConfigError, DataError, MissingExtra, MissingField
+from assay.metrics import Metric
+from assay.readers import open_samples
+from assay.run import FORMAT as ROW_FORMAT
+from assay.runner import closure
+from assay.runs.folder import Folder
+from assay.runs.inputs import Inputs
+from assay.runs.places import Place, read_places, scan, write_places
+from assay.runs.plan import SHARD_FORMATS, Plan, Source, described, differences, identity, read_plan
+from assay.runs.spool import put_by
+from assay.sample import Sample
+from assay.version import __version__
+
+SHARD_ROWS = 1000
+"""Rows of a shard where nothing else is said."""
+
+_INDEXED = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq")
+_FIRST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """How the input is read and divided."""
+
+    columns: Mapping[str, str]
+    format: str | None
+    shard_rows: int
+    shard_format: str
+
+
+def start(
+    data: Samples,
+    metrics: Metrics,
+    judge: Judge,
+    folder: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    shard_rows: int | None = None,
+    shard_format: str | None = None,
+    resume: bool = False,
+) -> Plan:
+    """The plan of a run, made and written; or, with ``resume``, that of the folder.
+
+    ``data`` is what `assay.load` takes. JSONL, CSV, TSV and Parquet files are read in place;
+    anything else is put by in the folder first. Raises ConfigError if the folder holds a run and
+    ``resume`` is not given, or if its plan differs, saying in what; DataError for data that
+    cannot be read, before anything is asked.
+    """
+    chosen = open_metrics(metrics)
+    where = Folder(Path(folder))
+    _check(shard_rows, shard_format)
+    where.make()
+    with where.planning():
+        known = read_plan(where.plan) if where.plan.exists() else None
+        if known is not None and not resume:
+            raise ConfigError(
+                f"{folder} holds a run already ({known.rows} rows of {known.data.name}); go on "
+                "with it by --resume, or give another folder"
+            )
+        wishes = _Wishes(
+            dict(columns or {}),
+            format,
+            shard_rows or (known.shard_rows if known else SHARD_ROWS),
+            shard_format or (known.shard_format if known else SHARD_FORMATS[0]),
+        )
+        source, places, read_as = _look(data, where, known, wishes)
+        plan = replace(_plan(chosen, judge, source, wishes), read_as=read_as)
+        if known is None:
+            _check_samples(chosen, judge, where, plan, places)
+            write_places(where.index, places)
+            plan.save(where.plan)
+            return plan
+        if different := differences(known, plan):
+            raise ConfigError(
+                f"{folder} holds another run, which this cannot go on with; it differs in "
+                + "; ".join(different)
+            )
+        if places:
+            write_places(where.index, places)
+        return _moved(known, plan, where)
+
+
+def _check(shard_rows: int | None, shard_format: str | None) -> None:
+    if shard_rows is not None and shard_rows < 1:
+        raise ConfigError(f"a shard has at least 1 row, not {shard_rows}")
+    if shard_format is not None and shard_format not in SHARD_FORMATS:
+        raise ConfigError(f"shards cannot be {shard_format!r}; known: {', '.join(SHARD_FORMATS)}")
+    if shard_format == "parquet":
+        try:
+            import pyarrow as pa  # noqa: F401 - whether it is there
+        except ImportError:
+            raise MissingExtra("pyarrow, which writes Parquet,", "parquet") from None
+
+
+def _look(
+    data: Samples, where: Folder, known: Plan | None, wishes: _Wishes
+) -> tuple[Source, list[Place], str]:
+    """The input's fingerprint and places; what cannot be gone to at will is put by."""
+    path = Path(data) if isinstance(data, str | Path) and str(data) != "-" else None
+    if known is not None and path is not None and _unchanged(path, where, known):
+        return known.data, [], known.read_as
+    reading = open_samples(data, columns=wishes.columns, format=wishes.format, unique_ids=False)
+    if path is not None and (kind := _indexed(path, wishes.format)):
+        source, places = scan(path, kind, wishes.shard_rows)
+    else:
+        spooled = put_by(reading, None if known else where.spool, wishes.shard_rows)
+        source, places = spooled.source(reading.name, path), spooled.places
+    if not source.rows:
+        raise DataError(f"{reading.name} holds no rows")
+    return source, places, reading.describe()
+
+
+def _unchanged(path: Path, where: Folder, known: Plan) -> bool:
+    """Whether a file is, by its place, size and time, the one that was planned.
+
+    The shards of text files and of samples put by have digests besides, which are always checked.
+    """
+    if not path.is_file() or not _has_index(where, known):
+        return False
+    if where.spool.exists() and path.samefile(where.spool):
+        return True
+    stat = path.stat()
+    here = (str(path.absolute()), stat.st_size, stat.st_mtime_ns)
+    return here == (known.data.path, known.data.size, known.data.modified)
+
+
+def _has_index(where: Folder, known: Plan) -> bool:
+    try:
+        read_places(where.index, known.shards)
+    except DataError:
+        return False
+    return True
+
+
+def _indexed(path: Path, format: str | None) -> str | None:
+    """The kind of a file that is read in place; None for any other."""
+    suffix = path.suffix.lower()
+    if suffix == ".gz" or (format is None and suffix not in _INDEXED) or not path.is_file():
+        return None
+    kind = format or suffix.removeprefix(".")
+    kind = {"ndjson": "jsonl", "pq": "parquet"}.get(kind, kind)
+    return None if kind == "json" else kind
+
+
+def _plan(metrics: Mapping[str, Metric], judge: Judge, source: Source, wishes: _Wishes) -> Plan:
+    parts = {
+        "metrics": list(described(metrics).items()),
+        "judge": judge.fingerprint,
+        "columns": dict(wishes.columns),
+        "data": [source.kind, source.fingerprint],
+        "shards": [wishes.shard_rows, wishes.shard_format],
+        "rows": ROW_FORMAT,
+    }
+    return Plan(
+        id=identity(parts),
+        judge=judge.name,
+        judge_fingerprint=judge.fingerprint,
+        metrics=described(metrics),
+        columns=wishes.columns,
+        data=source,
+        shard_rows=wishes.shard_rows,
+        shard_format=wishes.shard_format,
+        read_as="",
+        assay=__version__,
+        python=platform.python_version(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _moved(known: Plan, plan: Plan, where: Folder) -> Plan:
+    """The plan of the folder; if the same data lie elsewhere now, it says so from here on."""
+    if known.data == plan.data:
+        return known
+    moved = replace(known, data=plan.data)
+    moved.save(where.plan)
+    return moved
+
+
+def _check_samples(
+    metrics: Mapping[str, Metric], judge: Judge, where: Folder, plan: Plan, places: list[Place]
+) -> None:
+    """Raise ConfigError if no sample has what a metric needs, or the judge cannot do it."""
+    check_skills(metrics, islice(_samples(where, plan, places), _FIRST), judge)
+    missing: dict[str, Counter[str]] = {name: Counter() for name in metrics}
+    for sample in _samples(where, plan, places):
+        for name in list(missing):
+            try:
+                closure(metrics[name].needs, sample)
+                del missing[name]
+            except MissingField as error:
+                missing[name][error.field] += 1
+        if not missing:
+            return
+    for name, fields in missing.items():
+        if fields:
+            field = fields.most_common(1)[0][0]
+            raise ConfigError(
+                f"metric {name} needs {field}, and no sample has any ({plan.read_as}); name the "
+                f"column with --map {field}=COLUMN"
+            )
+
+
+def _samples(where: Folder, plan: Plan, places: list[Place]) -> Iterator[Sample]:
+    inputs = Inputs(where, plan)
+    for number, place in enumerate(places):
+        for _, sample, trouble in inputs.rows(number, place):
+            if not trouble:
+                yield sample
