@@ -1,0 +1,1 @@
+"""A chat model asked through batch files: half the price, answers within a day."""
