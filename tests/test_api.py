@@ -28,6 +28,7 @@ from assay import (
 from assay.api import open_metrics, provenance, run_sync
 from assay.asks import Ask, Extract, Judge, T
 from assay.errors import ConfigError, DataError, JudgeUnusable
+from assay.judges.budget import Budgeted, Limit
 from assay.judges.named import JUDGES
 from assay.judges.openai import openai_judge
 
@@ -298,6 +299,7 @@ def test_provenance_says_what_made_the_run() -> None:
             "prompt_tokens": 0,
             "completion_tokens": 0,
             "retries": 0,
+            "cached": 0,
             "notes": [],
         },
     }
@@ -321,3 +323,23 @@ def test_an_extract_is_asked_with_the_question() -> None:
     judge = ScriptedJudge()
     evaluate([{"question": "Why?", **ROW}], "faithfulness", judge)
     assert judge.asked[0] == Extract("It is so. It is not.", "Why?")
+
+
+def test_a_cache_answers_the_second_time(tmp_path: Path) -> None:
+    judge = ScriptedJudge()
+    kept = tmp_path / "answers.sqlite"
+    samples = [{"response": "A mill.", "contexts": ["A mill."]}]
+    first = assay.evaluate(samples, "faithfulness", judge, cache=kept)
+    again = assay.evaluate(samples, "faithfulness", judge, cache=str(kept))
+    assert kept.is_file()
+    assert first.rows[0].scores == again.rows[0].scores
+    assert (again.provenance["usage"]["calls"], again.provenance["usage"]["cached"]) == (0, 2)
+
+
+def test_a_spent_budget_keeps_the_rows_so_far() -> None:
+    samples = [{"response": f"Mill {n}.", "contexts": [f"Mill {n}."]} for n in range(4)]
+    judge = Budgeted(ScriptedJudge(), Limit(calls=4))
+    run = assay.evaluate(samples, "faithfulness", judge, concurrency=1)
+    assert 1 <= len(run) <= 2
+    assert f"{len(run)} of 4 samples are scored" in run.provenance["stopped"]
+    assert judge.usage.calls <= 4

@@ -33,12 +33,12 @@ def test_python_example_prints_what_its_comment_says(tmp_path: Path) -> None:
 
 
 def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
-    (commands,) = [block for block in fences("sh") if block.startswith("assay ")]
+    scoring, suites = [block for block in fences("sh") if block.startswith("assay ")]
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     assay = shutil.which("assay", path=str(Path(sys.executable).parent))
     assert assay is not None
-    lines = commands.splitlines()
-    assert len(lines) == 4
+    lines = [*scoring.splitlines(), *suites.splitlines()]
+    assert len(lines) == 6
     for line in lines:
         done = subprocess.run(
             ["bash", "-c", line.replace("assay ", f"{assay} ", 1)],
@@ -50,6 +50,7 @@ def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout
     assert (tmp_path / "out.jsonl").is_file()
+    assert (tmp_path / "report.html").is_file()
     assert (tmp_path / "out.jsonl.run.json").is_file()
 
 

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.asks import Judge, Usage
-from assay.errors import ConfigError, MissingField
+from assay.errors import BudgetSpent, ConfigError, MissingField
+from assay.judges.memory.store import Store
 from assay.judges.named import open_judge
+from assay.judges.remembering import RememberingJudge
 from assay.metrics import Metric, load_metric, split_names
-from assay.run import Run
+from assay.run import Row, Run
 from assay.runner import closure, score_samples
 from assay.sample import Sample
 from assay.version import __version__
@@ -24,6 +26,8 @@ from assay.version import __version__
 T = TypeVar("T")
 Samples = str | Path | Iterable[Sample | Mapping[str, Any]]
 Metrics = str | Metric | Sequence[str | Metric]
+CONCURRENCY = 64
+"""Samples in work at once."""
 
 
 def openai(model: str, **options: Any) -> Judge:
@@ -114,24 +118,42 @@ async def evaluate_async(
     judge: str | Judge | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    concurrency: int = 32,
+    concurrency: int = CONCURRENCY,
+    cache: bool | str | Path = False,
 ) -> Run:
     """Score samples by metrics: `evaluate` for code that runs in an event loop."""
     chosen, answerer = open_metrics(metrics), open_judge(judge)
     known = load(samples, columns=columns)
     check_skills(chosen, known, answerer)
-    before = copy(answerer.usage)
+    store = _store(cache)
+    asked = answerer if store is None else RememberingJudge(answerer, store)
+    before = copy(asked.usage)
     clock, started = time.perf_counter(), datetime.now(UTC)
+    rows: list[Row] = []
+    about: dict[str, Any] = {}
     try:
-        rows = [
-            row async for row in score_samples(known, chosen, answerer, concurrency=concurrency)
-        ]
+        async for row in score_samples(known, chosen, asked, concurrency=concurrency):
+            rows.append(row)  # noqa: PERF401 - those so far are kept when a budget is spent
+    except BudgetSpent as error:
+        about = {"stopped": f"{error}; {len(rows)} of {len(known)} samples are scored"}
     finally:
         if answerer is not judge:
             await answerer.aclose()
+        if store is not None:
+            await asyncio.to_thread(store.close)
     seconds = time.perf_counter() - clock
-    usage = answerer.usage.since(before)
-    return Run(rows, list(chosen), provenance(chosen, answerer, usage, started, seconds))
+    usage = asked.usage.since(before)
+    about = provenance(chosen, asked, usage, started, seconds) | about
+    return Run(rows, list(chosen), about)
+
+
+def _store(cache: bool | str | Path) -> Store | None:
+    """What keeps answers: the file that the commands use, another one, or nothing."""
+    if cache is False:
+        return None
+    from assay.judges.memory.sqlite import SqliteStore
+
+    return SqliteStore() if cache is True else SqliteStore(Path(cache))
 
 
 def evaluate(
@@ -140,14 +162,18 @@ def evaluate(
     judge: str | Judge | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    concurrency: int = 32,
+    concurrency: int = CONCURRENCY,
+    cache: bool | str | Path = False,
 ) -> Run:
     """Score samples by metrics.
 
     ``samples``: a file, a DataFrame or dataset, or an iterable of `Sample` or mappings.
     ``metrics``: names with parameters or `Metric` objects; scores are kept under the names as
     given. ``judge``: a name (see `open_judge`) or a judge object. ``columns`` is that of `load`.
-    At most ``concurrency`` samples are in work at once. Works inside a running event loop, too.
+    At most ``concurrency`` samples are in work at once. With ``cache`` the judge's answers are
+    kept in the file of the commands (True) or another one, and used again. A judge whose budget is
+    spent ends the run: it holds the rows so far, and ``provenance["stopped"]`` says so. Works
+    inside a running event loop, too.
 
     Raises ConfigError, DataError, and JudgeUnusable; troubles of single samples are in their
     scores.
@@ -157,7 +183,12 @@ def evaluate(
     async def work() -> Run:
         try:
             return await evaluate_async(
-                samples, metrics, answerer, columns=columns, concurrency=concurrency
+                samples,
+                metrics,
+                answerer,
+                columns=columns,
+                concurrency=concurrency,
+                cache=cache,
             )
         finally:
             # The loop ends here, and connections with it; a judge opens others when used again.

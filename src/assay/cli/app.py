@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.cache_commands import cache
+from assay.cli.score_commands import JudgeName, merge, plan, score
+from assay.cli.suite_commands import evaluate, schema, validate
 from assay.cli.tables import plain
 from assay.errors import AssayError
 from assay.version import __version__
@@ -23,16 +26,6 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
-
-JudgeName = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        "-j",
-        help="embedded (default, offline), openai:MODEL, hhem or nli:MODEL; the variable "
-        "ASSAY_JUDGE sets another default. 'assay judges' lists them.",
-    ),
-]
 
 
 def main() -> None:
@@ -51,7 +44,7 @@ def run(arguments: list[str]) -> int:
         print(f"assay: {plain(error)}", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, typer.Abort):
-        print("assay: stopped; rows so far, if any, are in the .partial file", file=sys.stderr)
+        print("assay: stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone; nothing more can be said to it.
@@ -88,52 +81,12 @@ def demo(judge: JudgeName = None) -> int:
     return command(judge)
 
 
-@app.command()
-def score(
-    data: Annotated[str, typer.Argument(help="JSONL, JSON, CSV or Parquet file, or - for stdin.")],
-    metrics: Annotated[
-        str,
-        typer.Option(
-            "--metrics",
-            "-m",
-            help="Names with commas between, e.g. faithfulness,noise_sensitivity(mode=irrelevant). "
-            "'assay metrics' lists them.",
-        ),
-    ],
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", help="Rows to FILE.jsonl, .csv or .parquet, or - for stdout."),
-    ] = None,
-    judge: JudgeName = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--map", help="OURS=THEIRS: which column holds a field. Repeatable."),
-    ] = None,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="jsonl, json, csv, tsv or parquet.")
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, max=1024, help="Samples in work at once.")
-    ] = 32,
-    packed: Annotated[
-        bool, typer.Option("--packed", help="All contexts of a sample in one call (LLM judges).")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")] = False,
-) -> int:
-    """Score a file of samples and print the means; with -o, write a row a sample."""
-    from assay.cli.score import score as command
-
-    return command(
-        data,
-        metrics,
-        out,
-        judge,
-        maps=column or [],
-        file_format=file_format,
-        concurrency=concurrency,
-        packed=packed,
-        quiet=quiet,
-    )
+app.command()(score)
+app.command()(plan)
+app.command()(merge)
+app.command("eval")(evaluate)
+app.command()(validate)
+app.command()(schema)
 
 
 @app.command()
@@ -180,3 +133,6 @@ def judges() -> int:
     from assay.cli.listing import list_judges
 
     return list_judges()
+
+
+app.add_typer(cache, name="cache")

@@ -27,7 +27,7 @@ def list_metrics() -> int:
 
     screen = console()
     for name, metric in CATALOGUE.items():
-        needs = ", ".join(sorted(required(metric())))
+        needs = ", ".join(sorted(required(example(metric))))
         arrow = "↑" if metric.higher_is_better else "↓"
         screen.print(Text.assemble((name, "bold"), f" {arrow}  needs {needs}"))
         first = (metric.__doc__ or "").strip().splitlines()[0]
@@ -36,6 +36,11 @@ def list_metrics() -> int:
             screen.print(Padding(plain(line), (0, 0, 0, 4)), style="dim")
     screen.print("\n↑ higher is better, ↓ lower is better; parameters: default first")
     return 0
+
+
+def example(metric: type[Metric]) -> Metric:
+    """The metric with its defaults, and some text where a parameter must be given one."""
+    return metric(**{field.name: "TEXT" for field in fields(metric) if field.default == ""})
 
 
 def required(metric: Metric) -> list[str]:
@@ -56,7 +61,7 @@ def parameters(metric: type[Metric]) -> list[str]:
     lines = []
     for field in fields(metric):
         hint = hints[field.name]
-        values: list[object] = [field.default]
+        values: list[object] = ["TEXT" if field.default == "" else field.default]
         if get_origin(hint) is Literal:
             values += [v for v in get_args(hint) if v != field.default]
         elif hint is bool:

@@ -7,17 +7,18 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from assay.api import check_skills, open_metrics, provenance, run_sync
 from assay.asks import Judge
+from assay.cli.judging import Judging
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table
-from assay.errors import ConfigError, MissingField
-from assay.judges.named import open_judge
+from assay.errors import BudgetSpent, ConfigError, MissingField
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
 from assay.run import Row, Run
@@ -30,42 +31,61 @@ def score(
     data: str,
     names: str,
     out: str | None,
-    judge: str | None,
+    judging: Judging,
     *,
     maps: Sequence[str],
     file_format: str | None,
     concurrency: int,
-    packed: bool,
     quiet: bool,
 ) -> int:
-    """Score a file; the exit code is 2 if a sample failed."""
+    """Score a file; the exit code is 2 if a sample failed or was left out by a budget."""
+    say = (lambda _: None) if quiet else _to_stderr
     metrics = open_metrics(split_names(names))
-    answerer = open_judge(judge, packed=packed)
+    opened = judging.opened(_to_stderr)
+    answerer = opened.judge
     if out and Path(out).exists() and Path(data).exists() and Path(out).samefile(data):
         raise ConfigError(f"{out} is the input as well; give another -o")
     reading = open_samples(data, columns=parse_map(maps), format=file_format)
     samples = list(reading)
-    say = (lambda _: None) if quiet else _to_stderr
     say(f"{reading.name}: {len(samples)} samples; {reading.describe()}")
     check_fields(metrics, samples, reading.describe())
     check_skills(metrics, samples, answerer)
-    if judge is None and answerer.name == "embedded" and os.environ.get("OPENAI_API_KEY"):
+    if judging.name is None and answerer.name == "embedded" and os.environ.get("OPENAI_API_KEY"):
         say("judge: embedded (OPENAI_API_KEY is set: --judge openai:MODEL would use it)")
     else:
         say(f"judge: {answerer.name}")
+    rows: list[Row] = []
     clock, started = time.perf_counter(), datetime.now(UTC)
-    rows = run_sync(
-        _work(samples, metrics, answerer, concurrency=concurrency, out=out, quiet=quiet)
-    )
+    if judging.batch is not None:
+        concurrency = max(concurrency, len(samples))  # a batch is what all samples ask together
+    work = _work(rows, samples, metrics, answerer, concurrency=concurrency, out=out, quiet=quiet)
+    spent = _done(work, rows, len(samples), out)
     seconds = time.perf_counter() - clock
-    run = Run(rows, list(metrics), provenance(metrics, answerer, answerer.usage, started, seconds))
+    about = provenance(metrics, answerer, answerer.usage, started, seconds)
+    about |= {name: said for name, said in (("cost", opened.cost()), ("stopped", spent)) if said}
+    run = Run(rows, list(metrics), about)
     if out and out != "-":
         write_provenance(Path(out), run.provenance)
     if not quiet:
         _report(run, metrics, seconds, out)
-    for line in failures(run):
+    for line in [*failures(run), *([spent] if spent else [])]:
         _to_stderr(line)
-    return 2 if run.failed else 0
+    return 2 if run.failed or spent else 0
+
+
+def _done(
+    work: Coroutine[Any, Any, None], rows: Sequence[Row], samples: int, out: str | None
+) -> str:
+    """Do the work; what stopped it before its end, if a budget did."""
+    try:
+        run_sync(work)
+    except BudgetSpent as error:
+        return f"stopped: {error}; {len(rows)} of {samples} samples are scored"
+    except KeyboardInterrupt:
+        if out and out != "-":
+            _to_stderr(f"the {len(rows)} rows so far are in {out}.partial")
+        raise
+    return ""
 
 
 def check_fields(metrics: Mapping[str, Metric], samples: Sequence[Sample], columns: str) -> None:
@@ -87,6 +107,7 @@ def check_fields(metrics: Mapping[str, Metric], samples: Sequence[Sample], colum
 
 
 async def _work(
+    rows: list[Row],
     samples: Sequence[Sample],
     metrics: Mapping[str, Metric],
     judge: Judge,
@@ -94,8 +115,7 @@ async def _work(
     concurrency: int,
     out: str | None,
     quiet: bool,
-) -> list[Row]:
-    rows = []
+) -> None:
     file: AbstractContextManager[RowFile | None] = nullcontext()
     if out and out != "-":
         file = RowFile(Path(out), list(metrics))
@@ -114,7 +134,6 @@ async def _work(
                     progress.step(failure=row.failure)
         finally:
             await judge.aclose()
-    return rows
 
 
 def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | None) -> None:
@@ -126,6 +145,10 @@ def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | 
     line = f"{len(run)} samples in {seconds:.1f} s ({rate:.1f}/s), {usage['calls']} {what}"
     if tokens := usage["prompt_tokens"] + usage["completion_tokens"]:
         line += f", {tokens} tokens"
+    if cost := run.provenance.get("cost"):
+        line += f", ${cost['usd']:.4f}"
+    if known := usage["cached"]:
+        line += f", {known} answers known already"
     screen.print(line, highlight=False, soft_wrap=True)
     for note in usage["notes"]:
         screen.print(plain(f"note: {note}"), soft_wrap=True)

@@ -1,0 +1,96 @@
+"""``assay score``: at once, or as a run in a folder, on this machine or on Ray."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cli.judging import Judging
+from assay.errors import ConfigError, did_you_mean
+
+ENGINES = ("local", "ray")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A run in a folder, and which part of it is done here; without a folder there is no run."""
+
+    folder: Path | None = None
+    resume: bool = False
+    retry_errors: bool = False
+    shard: str | None = None
+    shard_rows: int | None = None
+    shard_format: str | None = None
+    engine: str = "local"
+    workers: int | None = None
+
+    def check(self, out: str | None) -> None:
+        """Raise ConfigError for options that do not go together."""
+        if self.engine not in ENGINES:
+            raise ConfigError(f"no engine {self.engine!r}: {did_you_mean(self.engine, [*ENGINES])}")
+        if self.workers is not None and self.engine == "local":
+            raise ConfigError("--workers is for --engine ray; --concurrency bounds the local one")
+        if self.folder is not None:
+            if out is not None:
+                raise ConfigError(
+                    "--run keeps its rows in the folder: leave out -o, then make one table with"
+                    f" assay merge {self.folder} -o {out}"
+                )
+            return
+        given = {
+            "--resume": self.resume,
+            "--retry-errors": self.retry_errors,
+            "--shard": self.shard,
+            "--shard-rows": self.shard_rows,
+            "--shard-format": self.shard_format,
+            "--engine ray": self.engine == "ray",
+        }
+        if wrong := [name for name, value in given.items() if value]:
+            raise ConfigError(f"{wrong[0]} needs --run FOLDER")
+
+
+def score_file(
+    data: str,
+    names: str,
+    out: str | None,
+    judging: Judging,
+    part: Part,
+    *,
+    maps: Sequence[str],
+    file_format: str | None,
+    concurrency: int,
+    quiet: bool,
+) -> int:
+    """Score a file; the exit code is 2 if a sample failed, 130 if a run was stopped."""
+    part.check(out)
+    if part.folder is None:
+        from assay.cli.score import score
+
+        return score(
+            data,
+            names,
+            out,
+            judging,
+            maps=maps,
+            file_format=file_format,
+            concurrency=concurrency,
+            quiet=quiet,
+        )
+    from assay.cli.runs import score_run
+
+    return score_run(
+        data,
+        names,
+        part.folder,
+        judging.opened().judge,
+        maps=maps,
+        file_format=file_format,
+        concurrency=concurrency,
+        resume=part.resume,
+        retry_errors=part.retry_errors,
+        shard=part.shard,
+        shard_rows=part.shard_rows,
+        shard_format=part.shard_format,
+        quiet=quiet,
+    )
