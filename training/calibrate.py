@@ -6,6 +6,8 @@ MODEL_FOLDER holds model.int8.onnx and tokenizer.json; its judge.json is written
 ``measured`` table of the old one kept. Needs scikit-learn. Sets are weighted equally, and so are
 the two labels within a set, so that a probability means the same on each. Each head is also
 fitted with one set left out in turn and tried on that one: the printed figures are those.
+Premises are read as the judge first reads them, short ones after the question; that the judge
+then takes back what the question alone would say is no part of a head.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from assay.errors import ConfigError
 from assay.judges.batching import Pair, PairBatcher
 from assay.judges.embedded.judge import as_question
 from assay.judges.evidence import Passage
+from assay.judges.lending import MARGIN, alone, answers
 from assay.text import content_words, words
 from assay.verdicts import Cell, Verdict
 
@@ -41,9 +43,11 @@ class ClassifierJudge:
     from ``threshold`` on; else CONTRADICTED if the model finds so in the window that holds the
     sentence nearest to the claim; else NEUTRAL. Evidence is the sentence of the window that covers
     the claim best. References and responses of at most ``question_words`` words are read after
-    the question, without which they say little; passages are read as they are. A blank premise
-    entails nothing. ``fingerprint`` identifies the scorer, ``contradicts`` says whether it tells
-    contradiction from silence, and ``batch`` is the most pairs that are handed to it at once.
+    the question, without which they say little, and passages as they are. The question is no
+    evidence: what it makes as likely alone, the premise must entail by itself, unless it is a
+    "yes" or the part of the claim that was asked for. A blank premise entails nothing.
+    ``fingerprint`` identifies the scorer, ``contradicts`` says whether it tells contradiction from
+    silence, and ``batch`` is the most pairs that are handed to it at once.
     Raises ConfigError for parameters out of range.
     """
 
@@ -104,17 +108,44 @@ class ClassifierJudge:
             tasks = await asyncio.to_thread(self._prepare, ask)
         else:
             tasks = self._prepare(ask)
-        scores = iter(await self._pairs.scores([pair for task in tasks for pair in task.pairs]))
-        cells = [task.cell([next(scores) for _ in task.pairs], self._threshold) for task in tasks]
+        scores = await self._scores([task.pairs for task in tasks])
+        await self._take_back(tasks, scores)
+        cells = [task.cell(s, self._threshold) for task, s in zip(tasks, scores, strict=True)]
         width = len(ask.premises)
         return tuple(tuple(cells[i * width : (i + 1) * width]) for i in range(len(ask.claims)))
+
+    async def _scores(self, pairs: Sequence[Sequence[Pair]]) -> list[list[float]]:
+        """As many lists of numbers, each as long."""
+        scores = iter(await self._pairs.scores([pair for some in pairs for pair in some]))
+        return [[next(scores) for _ in some] for some in pairs]
+
+    async def _take_back(self, tasks: Sequence[_Task], scores: Sequence[list[float]]) -> None:
+        """Replaces scores that are the question's work by those without it, in place.
+
+        Three rounds of pairs, each only where the one before leaves a doubt.
+        """
+        doubtful = [
+            (task, found, k)
+            for task, found in zip(tasks, scores, strict=True)
+            for k in task.leaning(found, self._threshold)
+        ]
+        heard = await self._pairs.scores([task.question_alone for task, _, _ in doubtful])
+        again = [
+            (task.premise_alone(k), found, k)
+            for (task, found, k), score in zip(doubtful, heard, strict=True)
+            if _log_odds(found[k]) - _log_odds(score) < MARGIN
+        ]
+        plain = await self._pairs.scores([pair for pair, _, _ in again])
+        for (_, found, k), score in zip(again, plain, strict=True):
+            if _chance(score) < _chance(found[k]):
+                found[k] = score
 
     def _prepare(self, ask: Entail) -> list[_Task]:
         """One a claim and premise, claim by claim."""
         question = as_question(ask.question or "") if ask.against != "passage" else ""
         read = [self._windows(premise) for premise in ask.premises]
         lead = [
-            f"{question} " if question and len(words(premise)) <= self._question_words else ""
+            question if len(words(premise)) <= self._question_words else ""
             for premise in ask.premises
         ]
         return [
@@ -134,7 +165,7 @@ class ClassifierJudge:
         return found
 
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised when pairs or verdicts come out differently; part of every fingerprint."""
 
 
@@ -207,16 +238,36 @@ def size(text: str) -> int:
 class _Task:
     """One claim against one premise."""
 
-    def __init__(self, claim: str, read: Sequence[Window], lead: str) -> None:
+    def __init__(self, claim: str, read: Sequence[Window], question: str) -> None:
         self._claim = claim
         self._windows = read
+        self._question = question
+        lead = f"{question} " if question else ""
         self.pairs = [(_plain(lead + window.text), _plain(claim)) for window in read]
+
+    @property
+    def question_alone(self) -> Pair:
+        return _plain(self._question), _plain(self._claim)
+
+    def premise_alone(self, k: int) -> Pair:
+        text = alone(self._question, self._windows[k].text, self._claim)
+        return _plain(text), _plain(self._claim)
+
+    def leaning(self, scores: Sequence[float], threshold: float) -> list[int]:
+        """The windows that entail the claim, though the question may do so in their place."""
+        return [
+            k
+            for k, score in enumerate(scores)
+            if self._question
+            and _chance(score) >= threshold
+            and not answers(self._question, self._windows[k].text, self._claim)
+        ]
 
     def cell(self, scores: Sequence[float], threshold: float) -> Cell:
         """The verdict from the scores of the pairs."""
         if not scores:
             return Cell(Verdict.NEUTRAL, 0.0)
-        chances = [score + 1 if score < 0 else score for score in scores]
+        chances = [_chance(score) for score in scores]
         best = max(range(len(chances)), key=lambda i: (chances[i], -i))
         passage, content = self._windows[best].passage, frozenset(content_words(self._claim))
         if chances[best] >= threshold:
@@ -231,6 +282,16 @@ class _Task:
             ):
                 return Cell(Verdict.CONTRADICTED, chances[best], evidence=nearest)
         return Cell(Verdict.NEUTRAL, chances[best])
+
+
+def _chance(score: float) -> float:
+    """P(entailment) of a score, whatever the likeliest class."""
+    return score + 1 if score < 0 else score
+
+
+def _log_odds(score: float) -> float:
+    chance = min(max(_chance(score), 1e-6), 1 - 1e-6)
+    return math.log(chance / (1 - chance))
 
 
 def _starts(window: Window) -> set[int]:

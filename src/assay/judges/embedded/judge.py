@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from assay.asks import Ask, Entail, Extract, Label, Skill, T, Usage
 from assay.errors import ConfigError
-from assay.judges.batching import Pair, PairBatcher
+from assay.judges.batching import PairBatcher
 from assay.judges.crossencoder import CrossEncoder
 from assay.judges.embedded.head import Edition, Head
-from assay.judges.evidence import Passage, overlap, states
+from assay.judges.embedded.reading import Reading
+from assay.judges.evidence import Passage, states
+from assay.judges.lending import MARGIN
 from assay.judges.split import RULES_VERSION, split_claims
 from assay.text import content_words
-from assay.verdicts import Cell, Mark, Span, Verdict
+from assay.verdicts import Cell, Mark, Verdict
 
 HERE = Path(__file__).parent
 
@@ -27,10 +29,12 @@ class EmbeddedJudge:
 
     Verdicts are ENTAILED or NEUTRAL: the model tells support from no support, and does not tell
     contradiction from silence. ``probability`` is calibrated on balanced data. Premises longer
-    than the model reads are cut to the sentences that bear on the claim; a short premise is read
-    together with the question. The best single sentence is the evidence. A claim in letters that
-    the model never saw is judged by its words alone, uncalibrated: a premise that holds nearly all
-    of them supports it. A claim that is a sentence of the premise word for word is entailed.
+    than the model reads are cut to the sentences that bear on the claim. A short premise is read
+    after the question, which is no evidence: what the question alone makes as likely, the premise
+    must support by itself, unless it is a "yes" or the part of the claim that was asked for. The
+    best single sentence is the evidence. A claim in letters that the model never saw is judged by
+    its words alone, uncalibrated: a premise that holds nearly all of them supports it. A claim
+    that is a sentence of the premise word for word is entailed.
     """
 
     name = "embedded"
@@ -90,9 +94,34 @@ class EmbeddedJudge:
         else:
             found = self._prepare(ask, head)
         logits = await self._pairs.scores([one.pair for one in found])
-        cells = [_cell(head, z, one) for z, one in zip(logits, found, strict=True)]
+        chances = [_chance(head, z, one) for z, one in zip(logits, found, strict=True)]
+        await self._take_back(head, found, logits, chances)
+        cells = [_cell(chance, one) for chance, one in zip(chances, found, strict=True)]
         width = len(ask.premises)
         return tuple(tuple(cells[i * width : (i + 1) * width]) for i in range(len(ask.claims)))
+
+    async def _take_back(
+        self,
+        head: Head,
+        found: Sequence[Reading],
+        logits: Sequence[float],
+        chances: list[float],
+    ) -> None:
+        """Lowers the chances that are the question's work to those without it, in place.
+
+        Three rounds of pairs, each only where the one before leaves a doubt.
+        """
+        doubtful = [n for n, one in enumerate(found) if chances[n] >= 0.5 and one.leans()]
+        lent = [found[n].without_premise() for n in doubtful]
+        heard = await self._pairs.scores([one.pair for one in lent])
+        again = [
+            (n, found[n].without_question())
+            for n, one, z in zip(doubtful, lent, heard, strict=True)
+            if _is_lent(head, one, z, logits[n])
+        ]
+        plain = await self._pairs.scores([one.pair for _, one in again])
+        for (n, one), z in zip(again, plain, strict=True):
+            chances[n] = min(chances[n], _chance(head, z, one))
 
     async def _relevant(self, ask: Label) -> tuple[Mark, ...]:
         """Whether each passage answers the question: the question is the hypothesis."""
@@ -106,7 +135,7 @@ class EmbeddedJudge:
             marks.append(Mark(probability >= 0.5, probability))
         return tuple(marks)
 
-    def _prepare(self, ask: Entail, head: Head) -> list[_Prepared]:
+    def _prepare(self, ask: Entail, head: Head) -> list[Reading]:
         """One a claim and premise, claim by claim."""
         passages = [self._passage(premise) for premise in ask.premises]
         question = as_question(ask.question or "")
@@ -116,19 +145,18 @@ class EmbeddedJudge:
             for passage in passages
         ]
 
-    def _pair(self, claim: str, passage: Passage, question: str) -> _Prepared:
+    def _pair(self, claim: str, passage: Passage, question: str) -> Reading:
         content = frozenset(content_words(claim))
         stated = states(passage, claim)
         chosen = passage.select(content, self._edition.max_words)
         premise = passage.cut(chosen, self._edition.max_words)
-        if question:
-            premise = f"{question} {premise}"
-        return _Prepared(
-            (premise, claim),
-            overlap(claim, premise),
-            passage.quote(chosen if stated is None else [stated], content),
-            mostly_latin(claim),
-            stated is not None,
+        return Reading.of(
+            question,
+            premise,
+            claim,
+            evidence=passage.quote(chosen if stated is None else [stated], content),
+            readable=mostly_latin(claim),
+            stated=stated is not None,
         )
 
     def _passage(self, text: str) -> Passage:
@@ -146,19 +174,8 @@ LONG = 100_000
 """Characters of premises times claims from which an ask is prepared in a thread."""
 STATED = 0.99
 """Probability of a claim that stands in the premise as a sentence of its own."""
-READING = 1
+READING = 2
 """Raised when the same texts are read differently: words, sentences, evidence, formulas."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    pair: Pair
-    overlap: float
-    evidence: Span | None
-    readable: bool
-    """Whether the claim is in letters that the model was trained on; else the words must do."""
-    stated: bool
-    """Whether a sentence of the premise is the claim, word for word."""
 
 
 def as_question(text: str) -> str:
@@ -178,14 +195,24 @@ def mostly_latin(text: str) -> bool:
     return 2 * latin >= len(letters)
 
 
-def _cell(head: Head, logit: float, one: _Prepared) -> Cell:
+def _chance(head: Head, logit: float, one: Reading) -> float:
+    """The probability of entailment."""
     if one.stated:
-        probability = STATED
-    elif one.readable:
-        probability = head.probability(logit, one.overlap)
-    else:
-        # No data to calibrate on: half the words say next to nothing, and all are not yet proof.
-        probability = 0.95 * one.overlap**4
+        return STATED
+    if one.readable:
+        return head.probability(logit, one.overlap)
+    # No data to calibrate on: half the words say next to nothing, and all are not yet proof.
+    return 0.95 * one.overlap**4
+
+
+def _is_lent(head: Head, question: Reading, by_itself: float, both: float) -> bool:
+    """Whether the question alone makes the claim about as likely as with the premise."""
+    if question.readable:
+        return both - by_itself < MARGIN
+    return _chance(head, by_itself, question) >= 0.5
+
+
+def _cell(probability: float, one: Reading) -> Cell:
     if probability >= 0.5:
         return Cell(Verdict.ENTAILED, probability, evidence=one.evidence)
     return Cell(Verdict.NEUTRAL, probability)
