@@ -12,7 +12,7 @@ test: $(VENV)/.test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .

@@ -35,10 +35,13 @@ class Weighed(EmbeddedJudge):
         self._notes = Path(folder)
 
     async def aclose(self) -> None:
+        self._note()
+        await super().aclose()
+
+    def _note(self) -> None:
         status = Path("/proc/self/status").read_text()
         peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
         (self._notes / f"{os.getpid()}.kb").write_text(peak)
-        await super().aclose()
 
 
 def write_rows(path: Path, count: int) -> None:
@@ -95,9 +98,8 @@ def main() -> None:
                 tables.add(table(folder))
             tables.add(table(local))
             load = os.getloadavg()[0]
-            print(
-                f"round {n + 1}, load {load:.1f}: { ({k: round(v[-1], 1) for k, v in times.items()}) }"
-            )
+            told = ", ".join(f"{kind} {taken[-1]:.1f} s" for kind, taken in times.items())
+            print(f"round {n + 1}, load {load:.1f}: {told}")
     for kind, taken in times.items():
         rate = given.rows / median(taken)
         told = f", peak of a worker {max(peaks[kind])} MB" if kind in peaks else ""

@@ -56,6 +56,32 @@ NOISE = Outcome(
     lower_is_better=True,
     items=(replace(SUPPORTED, hit=False), replace(WRONG, hit=True)),
 )
+LABELLED = [
+    {"text": "Perlan 2 climbed to 22,646 m.", "relevant": True},
+    {"text": "A balloon took off from Chile.", "relevant": False},
+]
+MISLED = Outcome(
+    "noise-sensitivity",
+    "fail",
+    "noise sensitivity 0.5 (1 of 2), threshold at most 0.2; “It took off from Chile.” (context 1)",
+    value=0.5,
+    goodness=0.5,
+    threshold=0.2,
+    lower_is_better=True,
+    config={"mode": "irrelevant", "dialect": "ragas"},
+    items=(
+        replace(SUPPORTED, hit=False, correct=True),
+        Item(
+            "It took off from Chile.",
+            Verdict.ENTAILED,
+            "context",
+            0.93,
+            Evidence("context", 1, Span("took off from Chile", 10, 29)),
+            hit=True,
+            correct=False,
+        ),
+    ),
+)
 CONTAINS = Outcome("contains", "pass", "the output contains it", 1.0, 1.0, expected="22,646")
 BLEU = Outcome("bleu", "pass", "", 0.61, 0.61, threshold=0.5)
 BROKEN = Outcome("llm-rubric", "error", "the judge answered 503", items=(SILENT,))

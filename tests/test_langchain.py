@@ -91,8 +91,8 @@ async def test_content_in_blocks_is_text() -> None:
 async def test_a_model_that_never_says_the_nonce_answers_nothing() -> None:
     judge = langchain_judge(FakeListChatModel(responses=['{"nonce": "x", "verdicts": []}']))
     assert letters(await judge.answer(ASK)) == "uu uu"
-    assert (judge.tally.reasked, judge.tally.unanswered) == (2, 4)
-    talk = GenericFakeChatModel(messages=iter([AIMessage("Sure!"), AIMessage("Well.")]))
+    assert (judge.tally.reasked, judge.tally.unanswered) == (6, 4)
+    talk = GenericFakeChatModel(messages=iter([AIMessage("Sure!"), AIMessage("Well.")] * 2))
     with pytest.raises(MalformedAnswer):
         await langchain_judge(talk).answer(Extract("A."))
 

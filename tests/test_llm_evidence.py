@@ -119,7 +119,7 @@ async def test_a_refusal_may_make_no_claims() -> None:
     assert complete.seen[0]["question"] == "q"
 
 
-async def test_an_unreadable_list_of_claims_is_asked_for_once_more() -> None:
+async def test_an_unreadable_list_of_claims_is_asked_for_again() -> None:
     def good(data: dict[str, Any]) -> dict[str, Any]:
         return {"nonce": data["nonce"], "claims": [{"claim": "A.", "quote": "a"}]}
 
@@ -129,7 +129,7 @@ async def test_an_unreadable_list_of_claims_is_asked_for_once_more() -> None:
     own, _ = plain("no JSON", lambda data: {"nonce": "?", "claims": []})
     with pytest.raises(MalformedAnswer, match="nonce"):
         await own.answer(Extract("a"))
-    assert (own.tally.reasked, own.usage.calls, own.usage.prompt_tokens) == (1, 2, 20)
+    assert (own.tally.reasked, own.usage.calls, own.usage.prompt_tokens) == (3, 4, 40)
 
 
 # --- odd texts --------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ CHANGES: dict[str, Any] = {
     "prompts": {"extract": "List the claims."},
     "embedding": OpenAIComplete("m", base_url="http://127.0.0.1:1").embedding("small"),
 }
-HARMLESS = {"complete", "name", "nonce"}
+HARMLESS = {"complete", "name", "nonce", "reasks"}
 
 
 def test_every_option_is_in_the_fingerprint_or_harmless() -> None:

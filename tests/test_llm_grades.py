@@ -26,6 +26,7 @@ ASK = Grade(CRITERIA, TEXT, "What is it like?", "Rain is wet.")
 
 def judge(server: FakeOpenAI, **options: Any) -> LLMJudge:
     backoff = Backoff(attempts=2, first=0.0)
+    options.setdefault("reasks", 1)
     return openai_judge("fake", base_url=server.url, backoff=backoff, **options)
 
 

@@ -27,6 +27,7 @@ NOW = Backoff(first=0.0)
 
 
 def judge(server: FakeOpenAI, **options: Any) -> LLMJudge:
+    options.setdefault("reasks", 1)
     return openai_judge("fake", base_url=server.url, backoff=NOW, **options)
 
 

@@ -28,6 +28,7 @@ RIGHT = [True, False, False, True, False]
 
 def judge(server: FakeOpenAI, **options: Any) -> LLMJudge:
     backoff = Backoff(attempts=2, first=0.0)
+    options.setdefault("reasks", 1)
     return openai_judge("fake", base_url=server.url, backoff=backoff, **options)
 
 

@@ -22,6 +22,7 @@ NO_RATING = "the reply has no integer from 1 to 5 as its rating"
 
 def judge(server: FakeOpenAI, **options: Any) -> LLMJudge:
     backoff = Backoff(attempts=2, first=0.0)
+    options.setdefault("reasks", 1)
     return openai_judge("fake", base_url=server.url, backoff=backoff, **options)
 
 

@@ -168,6 +168,7 @@ SAME: Mapping[str, Any] = {
     "deadline": 9.0,
     "adaptive_timeout": False,
     "limiter": Limiter(2),
+    "reasks": 1,
 }
 """What reaches the same model with the same words."""
 

@@ -141,14 +141,15 @@ MERGES = "a0: &a0 {k: v}\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BOMB + "tests: *a11\n", "over 1,000,000 values"),
-        (MERGES + "tests: [*a11]\n", "over 1,000,000 values"),
-        ("tests: &t [*t]\n", "refers to what it is part of"),
-        ("tests: !!python/object/apply:os.system ['true']\n", "line 1: could not determine"),
-        ("tests: !!python/name:os.system\n", "not YAML of plain types"),
-        ("tests: " + "[" * 3000, "nested too deeply|not YAML"),
-        ("tests: [\n", "not YAML of plain types"),
-        ("tests: 2020-99-99\n", "a value cannot be read"),
+        (BOMB + "tests: *a11\n", r"c\.yaml:7:20: more than 1,000,000 values"),
+        (MERGES + "tests: [*a11]\n", "more than 1,000,000 values"),
+        ("tests: &t [*t]\n", "is inside of what it refers to"),
+        ("tests: !!python/object/apply:os.system ['true']\n", r"c\.yaml:1:8: the tag '!!python/"),
+        ("tests: !!python/name:os.system\n", "the tag '!!python/name:os.system' is not known"),
+        ("tests: " + "[" * 3000, "nested more than 60 levels deep"),
+        ("tests: [\n", "not closed"),
+        ("tests: 2020-99-99\n", "2020-99-99 is not read"),
+        ("tests: []\ntests: []\n", r"c\.yaml:2:1: "),
         ("", "empty"),
         ("hello: there\n", "no promptfoo config"),
         ("tests: [{assert: nothing}]\n", "must be a list"),
@@ -160,6 +161,63 @@ def test_hostile_or_broken_yaml_is_a_clear_error(tmp_path: Path, text: str, mess
     pytest.importorskip("yaml")
     with pytest.raises(DataError, match=message):
         migrate_file(put(tmp_path / "c.yaml", text))
+
+
+def test_yaml_is_read_as_a_suite_is(tmp_path: Path) -> None:
+    """Plain texts in braces, references and the core schema of YAML 1.2."""
+    text = (
+        "assertionTemplates: {grounded: {type: context-faithfulness}}\n"
+        "prompts: [x]\ntests:\n  - vars: {query: How?, context: c, day: 2024-01-01, on: yes}\n"
+        "    output: r\n    assert: [{$ref: '#/assertionTemplates/grounded'}]\n"
+    )
+    done = migrate_file(put(tmp_path / "c.yaml", text))
+    (row,) = rows(done)
+    assert row["question"] == "How?"
+    assert row["metadata"] == {"day": "2024-01-01", "on": "yes"}
+    assert done.converted == ["context-faithfulness -> faithfulness(joined=true)"]
+    assert done.left == []
+
+
+@pytest.mark.parametrize(
+    ("assertion", "metric"),
+    [
+        ({"type": "assay:f1", "value": "v"}, "f1"),
+        ({"type": "not-assay:rouge(type=rougeL)", "value": "v"}, "rouge(type=rougeL)"),
+        (
+            {"type": "noise-sensitivity", "value": "v", "config": {"dialect": "ragas"}},
+            "noise_sensitivity(mode=relevant, dialect=ragas)",
+        ),
+        (
+            {"type": "context-faithfulness", "config": {"joined": False}},
+            "faithfulness(joined=false)",
+        ),
+    ],
+)
+def test_own_metrics_and_their_parameters_are_kept(
+    tmp_path: Path, assertion: dict[str, object], metric: str
+) -> None:
+    test = {"vars": {"query": "q", "context": "c"}, "output": "r", "assert": [assertion]}
+    done = suite(tmp_path, tests=[test], defaultTest={})
+    assert done.command[-1] == metric
+    assert rows(done)[0].get("references", ["v"]) == ["v"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("assay:faithfullness", "unknown metric 'faithfullness'; did you mean 'faithfulness'?"),
+        ("context-faithfulnes", "did you mean 'context-faithfulness'?"),
+        ("classifier", "use assay:toxicity, assay:bias or llm-rubric"),
+        ("contains", "it looks at strings, not claims; assay eval checks it"),
+        ("llm-rubric", "assay eval grades it"),
+        ("python", "assay eval --allow-code runs them"),
+    ],
+)
+def test_what_has_no_metric_is_told_what_to_do(tmp_path: Path, kind: str, said: str) -> None:
+    test = {"vars": {"query": "q"}, "output": "r", "assert": [{"type": kind, "value": "x"}]}
+    (left,) = suite(tmp_path, tests=[test], defaultTest={}).left
+    assert left.startswith(f"{kind}: ")
+    assert said in left
 
 
 def test_without_pyyaml_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,14 +125,14 @@ def test_a_failure_shows_every_assertion_with_claims(
     assert opened
     lines = result.outlines
     first = next(n for n, line in enumerate(lines) if "test 1: height [echo] _" in line)
-    reason, *others = lines[first + 1 : first + 13]
-    assert reason.startswith("context-faithfulness: ")
-    assert others[0] == "at rag.assay.yaml:5:3"
+    reason, *others = lines[first + 1 : first + 14]
+    assert reason.startswith("context-faithfulness (joined=false): ")
+    assert others[1] == "at rag.assay.yaml:5:3"
     text = "\n".join(others)
     assert f"query: {CONTEXT} {WRONG}\n" in text
     assert "output: Perlan 2" in text
     assert "[pass] contains" in text
-    assert "[fail] context-faithfulness: score 0.5, wanted at least 0.8\n" in text
+    assert "[fail] context-faithfulness (joined=false): score 0.5, wanted at least 0.8\n" in text
     assert f"  - “{WRONG}”\n    contradicted by context 1: “From Argentina.” (p 0.02)\n" in text
     assert "    another country" in text
     assert max(map(columns, [reason, *others])) <= 100
@@ -259,7 +259,9 @@ def test_an_endpoint_judges_and_answers(
     result = inner.runpytest_inprocess("--assay-judge", "openai:fake")
     result.assert_outcomes(failed=3)
     assert "sk-very-secret-key" not in result.stdout.str()
-    result.stdout.fnmatch_lines(["error: context-faithfulness: *", "[[]pass[]] contains*"])
+    result.stdout.fnmatch_lines(
+        ["error: context-faithfulness (joined=false): *", "[[]pass[]] contains*"]
+    )
     server.key = None
     server.faults = [status(400)]
     result = inner.runpytest_inprocess("--assay-judge", "openai:fake", "-k", "not silence")

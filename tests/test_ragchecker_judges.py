@@ -85,7 +85,7 @@ def test_a_function_that_raises_is_an_error_of_the_record() -> None:
 
 def test_an_endpoint_s_forgotten_verdict_is_null_and_not_neutral() -> None:
     forgetful = Fault(garble=lambda reply: json.dumps({**reply, "verdicts": []}))
-    with FakeOpenAI(faults=[None, forgetful, forgetful]).in_thread() as server:
+    with FakeOpenAI(faults=[None, *[forgetful] * 4]).in_thread() as server:
         results = one(gt_answer_claims=["Tea is hot."])
         RAGChecker("openai:m", extractor_api_base=server.url).evaluate(results, "precision")
     row = results.results[0]

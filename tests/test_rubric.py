@@ -217,11 +217,11 @@ async def test_three_rubrics_and_faithfulness_take_one_grade_call() -> None:
 
 
 async def test_replies_that_cannot_be_read_fail_the_rubrics_alone() -> None:
-    async with FakeOpenAI(contains, faults=[PROSE, PROSE]) as server:
+    async with FakeOpenAI(contains, faults=[PROSE] * 4) as server:
         judge = assay.openai("fake", base_url=server.url)
         run = await assay.evaluate_async([SAMPLE], [Rubric(RAIN), Rubric(SNOW)], judge)
         await judge.aclose()
-        assert server.calls == 2
+        assert server.calls == 4
     for score in run.rows[0].scores.values():
         assert score.reason == "the judge gave no grade: the reply is not one JSON object"
     async with FakeOpenAI(contains, faults=[status(400)]) as server:

@@ -293,11 +293,11 @@ async def test_questions_come_by_one_call() -> None:
         changed("questions", lambda _: "A?"),
     ],
 )
-async def test_questions_that_cannot_be_read_are_asked_for_once_more(fault: Fault) -> None:
+async def test_questions_that_cannot_be_read_are_asked_for_again(fault: Fault) -> None:
     async with FakeOpenAI(faults=[fault]) as server:
         asked = await answer(server, Questions("Rain falls.", 1))
         assert (asked, server.calls) == (Asked(("Rain falls?",), False), 2)
-    async with FakeOpenAI(faults=[fault, fault]) as server:
+    async with FakeOpenAI(faults=[fault] * 4) as server:
         with pytest.raises(MalformedAnswer):
             await answer(server, Questions("Rain falls.", 1))
 

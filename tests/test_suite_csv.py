@@ -12,7 +12,10 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.suite.case import TestCase
+from assay.suite.expanding import Types
+from assay.suite.remarks import Remarks
 from assay.suite.shorthand import assertion_of
+from assay.suite.tables import table_tests
 from expanded_suites import HOSTILE, cases, error, expanded
 
 KNOWN = frozenset(
@@ -287,3 +290,27 @@ def test_what_is_wrong_with_files(tmp_path: Path, files: dict[str, str], message
 def test_a_file_named_twice_gives_its_tests_twice(tmp_path: Path) -> None:
     found = cases(tmp_path, "tests: [t.csv, t.csv]", {"t.csv": "a\n1\n"})
     assert [case.index for case in found] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("cell", "near"),
+    [
+        ("contians:z", "contains"),
+        ("context-faithfulness(abc)", "context-faithfulness"),
+        ("contains(x", "contains"),
+        ("not-similar(high):x", "similar"),
+        ("assay:rouge(type=rougeL", "assay:rouge"),
+        ("similar(0.8):x", None),
+        ("assay:rouge(type=rougeL):x", None),
+        ("equals(x)", None),
+        ("f(x) = 3", None),
+        ("The mill (1820): open", None),
+    ],
+)
+def test_a_cell_that_is_nearly_an_assertion(tmp_path: Path, cell: str, near: str | None) -> None:
+    (tmp_path / "t.csv").write_text(f'q,__expected\nx,"{cell}"\n', "utf-8")
+    remarks = Remarks()
+    list(table_tests(tmp_path / "t.csv", "t.csv", Types(), None, remarks))
+    said = [problem.message for problem in remarks.listed()]
+    assert len(said) == (near is not None)
+    assert near is None or f"is compared as a text; did you mean {near!r}?" in said[0]

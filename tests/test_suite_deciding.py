@@ -136,22 +136,54 @@ def test_a_set_counts_as_one_assertion(
 
 
 @pytest.mark.parametrize(
-    ("spec", "status"),
+    ("spec", "status", "score", "value"),
     [
-        (of(HALF, threshold=0.5), "fail"),
-        (of(HALF, threshold=0.6), "pass"),
-        (of(PASS), "fail"),
-        (of(FAIL), "pass"),
-        (of(FAIL, weight=0), "pass"),
-        (of(PASS, weight=0), "pass"),
+        (of(HALF, threshold=0.7), "pass", 0.5, 0.5),
+        (of(HALF, threshold=0.5), "fail", 0.5, 0.5),
+        (of(PASS), "fail", 0, 0),
+        (of(FAIL), "pass", 1, 1),
+        (of(FAIL, weight=0), "pass", 1, 1),
+        (of(PASS, weight=0), "pass", 0, 0),
     ],
 )
-def test_not_holds_where_the_assertion_does_not(tmp_path: Path, spec: Spec, status: str) -> None:
+def test_not_holds_where_the_assertion_does_not(
+    tmp_path: Path, spec: Spec, status: str, score: float, value: float
+) -> None:
+    """What only holds or not has the value 1 where it is as wanted; a measure keeps its own."""
     row = row_of(tmp_path, of(spec, type="not-" + spec["type"]))
     (part,) = inner(row)
-    assert part["status"] == status
-    expected = 0.5 if spec["type"] == "rouge-n" else float(spec["value"] != "red")
-    assert part["score"] == expected
+    assert (part["status"], part["score"], part["value"]) == (status, score, value)
+    assert part["lowerIsBetter"] is (spec["type"] == "rouge-n")
+
+
+def test_a_reason_tells_the_first_and_how_many_more(tmp_path: Path) -> None:
+    last = of(FAIL, metric="last")
+    row = row_of(tmp_path, PASS, set_of(FAIL, PASS, FAIL), last)
+    assert row["reason"].startswith("contains: the output does not have 'blue'; ")
+    assert row["reason"].endswith("; and 2 more assertions")
+    forgiven = row_of(tmp_path, set_of(FAIL, PASS, threshold=0.5), last)
+    assert forgiven["reason"].startswith("last (contains): ")
+    assert "more" not in forgiven["reason"]
+    low = row_of(tmp_path, set_of(HALF, threshold=0.9))
+    assert low["reason"] == "assert-set: score 0.5, threshold at least 0.9"
+
+
+def test_a_name_has_the_score_as_it_is_shown(tmp_path: Path) -> None:
+    """A score that is better when lower is turned round for the test's score only."""
+    misled = {
+        "type": "noise-sensitivity",
+        "value": "Red.",
+        "metric": "noise",
+        "threshold": 1,
+        "config": {"dialect": "ragas", "noiseContext": "Green."},
+    }
+    row = row_of(tmp_path, misled, output="Red. Green. Blue. Grey.")
+    (part,) = inner(row)
+    assert row["namedScores"] == {"noise": part["value"]}
+    assert row["value"] == pytest.approx(1 - part["value"])
+    assert part["assertion"]["config"] == {"dialect": "ragas"}
+    nothing = of(misled, config={"undefined": "fail"})
+    assert row_of(tmp_path, nothing, output=NO_CLAIMS)["namedScores"] == {"noise": 1}
 
 
 def test_an_error_never_passes(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from assay.verdicts import Span
 from suite_runs import (
     CONTAINS,
     FAITHFUL,
+    LABELLED,
+    MISLED,
+    NOISE,
     WRONG,
     every_status,
     repeated,
@@ -186,6 +189,41 @@ def test_an_assertion_shows_score_threshold_claims_and_evidence() -> None:
     assert "It carried oxygen. unknown –" in text
     assert "expected: 22,646" in text
     assert shown.classes("tr").count("bad") == 4
+
+
+def test_a_claim_that_counts_against_the_score_is_not_shown_as_good() -> None:
+    shown = page(
+        SuiteRun([result(0, "fail", outcomes=(MISLED,), vars={"contextChunks": LABELLED})])
+    )
+    assert "noise-sensitivity (irrelevant, ragas) score 0.5, wanted at most 0.2" in shown.text
+    assert "Claim Verdict Right? Counts against Evidence" in shown.text
+    right, wrong = shown.text.split("The glider climbed to 22,646 m. ")[1].split("Chile. ")[:2]
+    assert right.startswith("entailed 0.97 yes no context 0 (relevant): Perlan 2")
+    assert wrong.startswith("entailed 0.93 no yes context 1 (irrelevant): took off")
+    verdicts = [name for name in shown.classes("span") if name.split()[:1] == ["v"]]
+    assert verdicts == ["v entailed", "v"]
+    assert [name for name in shown.classes("td") if name] == ["yes", "no", "no"]
+
+
+def test_without_a_reference_no_claim_is_right_or_wrong() -> None:
+    text = page(SuiteRun([result(0, "fail", outcomes=(FAITHFUL,))])).text
+    assert "Claim Verdict Counts for Evidence" in text
+
+
+def test_a_value_that_is_refused_is_not_expected() -> None:
+    refused = replace(CONTAINS, type="not-contains", expected="As an AI")
+    text = page(SuiteRun([result(0, outcomes=(refused, CONTAINS))])).text
+    assert "not-contains score 1" in text
+    assert "not expected: As an AI" in text
+    assert text.count("not expected:") == 1
+    # The value of not-noise-sensitivity is the right answer still.
+    right = replace(MISLED, type="not-noise-sensitivity", expected="22,646 m")
+    assert "not expected" not in page(SuiteRun([result(0, outcomes=(right,))])).text
+
+
+def test_a_line_tells_the_first_failure_and_how_many_more() -> None:
+    text = page(SuiteRun([result(0, "fail", outcomes=(MISLED, FAITHFUL, NOISE))])).text
+    assert "wanted at most 0.2; and 2 more assertions" in text
 
 
 def test_a_result_shows_its_answer_variables_and_contexts() -> None:

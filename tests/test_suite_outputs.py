@@ -70,14 +70,18 @@ def test_odd_characters_survive(tmp_path: Path, ending: str) -> None:
 def test_csv_has_a_column_for_each_variable_and_metric(tmp_path: Path) -> None:
     rows = sheet(every_status(), tmp_path)
     assert list(rows[0]) == [
-        *("Description", "query", "context", "Provider", "Prompt", "Output"),
+        *("Test", "Repeat", "Description", "query", "context", "Provider", "Prompt", "Output"),
         *("Status", "Score", "grounded", "Reason"),
     ]
     assert [row["Status"] for row in rows] == ["pass", "fail", "fail", "error", "error", "skipped"]
     assert [row["Score"] for row in rows] == ["1.0", "0.7", "0.5", "", "", ""]
     assert rows[2]["Output"] == '{"height": 22646}'
     assert rows[1]["grounded"] == "0.5"
-    assert "score 0.5, wanted at most 0.2" in rows[1]["Reason"]
+    assert [row["Test"] for row in rows] == ["1", "1", "2", "2", "3", "3"]
+    assert rows[1]["Reason"] == (
+        "grounded (context-faithfulness): score 0.5, wanted at least 0.8: 1 of 2 claims is"
+        " supported; “It took off from Chile.” contradicted by context 1; and 1 more assertion"
+    )
     assert rows[3]["Reason"] == "HTTP 429: slow down"
 
 
@@ -118,7 +122,8 @@ def test_junit_has_a_suite_for_each_provider_and_prompt(tmp_path: Path) -> None:
         "test 2: number 1",
         "test 3: number 2",
     ]
-    assert [case.get("time") for case in first] == ["1.234", "0.000", "0.120"]
+    # An answer from the cache took no time that is known.
+    assert [case.get("time") for case in first] == ["1.234", None, "0.120"]
     assert [[child.tag for child in case] for case in second] == [
         ["failure", "system-out"],
         ["error"],
@@ -141,7 +146,43 @@ def test_junit_says_why_with_claims_and_evidence(tmp_path: Path) -> None:
     assert "The glider climbed" not in noise
     error = root.find("testsuite[1]/testcase[3]/error")
     assert error is not None
-    assert error.get("message") == "llm-rubric: the judge answered 503"
+    assert error.get("message") == (
+        "llm-rubric: the judge answered 503; “It carried oxygen.” unknown"
+    )
+
+
+def test_junit_has_the_time_of_the_run_where_answers_have_none(tmp_path: Path) -> None:
+    recorded = result(0, answer=Answer("said before"))
+    for seconds, time in (({"seconds": 3.5}, "3.500"), ({}, None)):
+        run = SuiteRun([recorded], provenance=seconds)
+        root = ET.fromstring(written(run, tmp_path, ".xml"))
+        assert [one.get("time") for one in root.iter()] == [time, None, None]
+
+
+def test_junit_suites_have_short_names_of_their_own(tmp_path: Path) -> None:
+    rows = [result(0, prompt_index=n, prompt="word " * 60 + str(n)) for n in range(2)]
+    root = ET.fromstring(written(SuiteRun(rows), tmp_path, ".xml"))
+    first, second = (str(suite.get("name")) for suite in root)
+    assert first == "echo · " + ("word " * 8).rstrip() + "…"
+    assert second == f"{first} (2)"
+    assert [case.get("classname") for case in root.iter("testcase")] == [first, second]
+
+
+def test_junit_tells_an_answers_error_once_and_a_tests_threshold(tmp_path: Path) -> None:
+    lost = result(
+        0,
+        "error",
+        answer=Answer(error="HTTP 429"),
+        outcomes=(replace(FAITHFUL, status="error", reason="echo: HTTP 429"),) * 3,
+        reason="echo: HTTP 429",
+    )
+    low = result(1, "fail", outcomes=(FAITHFUL,), threshold=0.9, reason="score 0.5, threshold 0.9")
+    root = ET.fromstring(written(SuiteRun([lost, low]), tmp_path, ".xml"))
+    error, failure = root.find(".//error"), root.find(".//failure")
+    assert error is not None
+    assert error.text == "HTTP 429" == error.get("message")
+    assert failure is not None
+    assert str(failure.text).startswith("score 0.5, threshold 0.9\n\ngrou")
 
 
 def test_junit_lists_so_many_claims(tmp_path: Path) -> None:
@@ -165,7 +206,29 @@ def test_repeats_have_names_of_their_own(tmp_path: Path) -> None:
         written(SuiteRun([result(0), result(0, repeat=1, description="")]), tmp_path, ".xml")
     )
     names = [case.get("name") for case in root.iter("testcase")]
-    assert names == ["test 1: number 0", "test 1 (repeat 2)"]
+    assert names == ["test 1: number 0", "test 1: How high did it climb? (repeat 2)"]
+
+
+@pytest.mark.parametrize(
+    ("described", "variables", "name"),
+    [
+        ("", {"a": "first", "question": "Which one?", "query": " "}, "test 1: Which one?"),
+        ("", {"list": [1], "n": 7}, "test 1: 7"),
+        ("", {"q": "one two three four five six seven eight nine"},
+         "test 1: one two three four five six seven eight…"),
+        ("", {"list": ["x"]}, "test 1"),
+        ("", {}, "test 1"),
+        ("Row #3", {"query": "How high?"}, "test 1: Row #3: How high?"),
+        ("Row #3", {}, "test 1: Row #3"),
+        ("Row #3 of mine", {"query": "How high?"}, "test 1: Row #3 of mine"),
+    ],
+)  # fmt: skip
+def test_a_test_without_description_is_named_by_its_question(
+    tmp_path: Path, described: str, variables: dict[str, Any], name: str
+) -> None:
+    run = SuiteRun([result(0, description=described, vars=variables)])
+    (case,) = ET.fromstring(written(run, tmp_path, ".xml")).iter("testcase")
+    assert case.get("name") == name
 
 
 def test_the_page_of_markdown_is_short(tmp_path: Path) -> None:

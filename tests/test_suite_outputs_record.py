@@ -15,7 +15,18 @@ from assay.suite.outputs.jsonable import DEEPEST, jsonable
 from assay.suite.outputs.record import as_record
 from assay.suite.outputs.totals import totals
 from assay.suite.providers.base import Answer
-from suite_runs import BROKEN, CONTAINS, FAITHFUL, LATE, every_status, repeated, result
+from assay.suite.titles import titled
+from suite_runs import (
+    BROKEN,
+    CONTAINS,
+    FAITHFUL,
+    LABELLED,
+    LATE,
+    MISLED,
+    every_status,
+    repeated,
+    result,
+)
 
 
 def rows(*results: Any) -> list[dict[str, Any]]:
@@ -118,6 +129,7 @@ def test_components_hold_claims_with_evidence(record: dict[str, Any]) -> None:
         "threshold": 0.8,
         "weight": 2.0,
         "metric": "grounded",
+        "config": {},
     }
     assert faithful["claims"] == [item.as_dict() for item in FAITHFUL.items]
     assert faithful["figures"] == {"claims": 2.0, "unanswered": 0.0, "coverage": None}
@@ -128,6 +140,31 @@ def test_components_hold_claims_with_evidence(record: dict[str, Any]) -> None:
         0,
         None,
     )
+
+
+def test_an_assertion_has_its_config_and_evidence_the_label_of_its_chunk() -> None:
+    ((row),) = rows(result(0, "fail", outcomes=(MISLED,), vars={"contextChunks": LABELLED}))
+    (part,) = row["gradingResult"]["componentResults"]
+    assert part["assertion"]["config"] == {"mode": "irrelevant", "dialect": "ragas"}
+    assert row["testCase"]["assert"][0]["config"] == part["assertion"]["config"]
+    assert [claim["evidence"]["relevant"] for claim in part["claims"]] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [LABELLED[0]],
+        list(reversed(LABELLED)),
+        [one["text"] for one in LABELLED],
+        [{"text": one["text"], "relevant": "no"} for one in LABELLED],
+        [None, {"text": 5, "relevant": False}],
+        "text",
+    ],
+)
+def test_without_a_label_of_that_very_chunk_evidence_has_none(chunks: Any) -> None:
+    ((row),) = rows(result(0, "fail", outcomes=(MISLED,), vars={"contextChunks": chunks}))
+    (part,) = row["gradingResult"]["componentResults"]
+    assert "relevant" not in part["claims"][1]["evidence"]
 
 
 def test_a_component_without_goodness_counts_by_its_status() -> None:
@@ -234,3 +271,22 @@ def test_values_of_numpy_are_plain() -> None:
     values = [np.float32(0.5), np.int64(3), np.bool_(True), np.array([1.0, np.nan])]
     assert jsonable(values) == [0.5, 3, True, [1.0, None]]
     assert json.dumps(jsonable(values)) == "[0.5, 3, true, [1.0, null]]"
+
+
+# --- titles --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, "t"),
+        ({"dialect": "ragas", "undefined": "skip"}, "t (ragas)"),
+        ({"joined": False, "count": 3, "share": 0.5}, "t (joined=false, count=3, share=0.5)"),
+        ({"a": None, "b": [1], "c": {"d": 1}, "e": ""}, "t"),
+        ({"text": "x" * 25, "x" * 25: 1, "line": "a\nb", "esc": "\x1b[31m", "bidi": "\u202e"}, "t"),
+        ({f"k{n}": n for n in range(9)}, "t (k0=0, k1=1, k2=2, k3=3)"),
+        ({"n": 10**400}, "t"),
+    ],
+)
+def test_a_title_has_the_short_settings(config: dict[str, Any], said: str) -> None:
+    assert titled("t", config) == said

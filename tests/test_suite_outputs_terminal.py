@@ -13,7 +13,19 @@ from rich.console import Console
 from assay.cli.suite_tables import suite_table, summary_lines
 from assay.suite.outcome import SuiteRun
 from assay.suite.providers.base import Answer
-from suite_runs import FAITHFUL, WRONG, every_status, repeated, result
+from suite_runs import (
+    CONTAINS,
+    FAITHFUL,
+    LABELLED,
+    LATE,
+    MISLED,
+    NOISE,
+    SET,
+    WRONG,
+    every_status,
+    repeated,
+    result,
+)
 
 
 def shown(run: SuiteRun, width: int = 120, **options: Any) -> str:
@@ -41,6 +53,43 @@ def test_the_table_says_why() -> None:
     assert "HTTP 429: slow down" in text
     assert "the judge answered 503" in text
     assert "the run was stopped" in text
+
+
+def test_the_table_tells_which_noise_and_that_a_claim_is_incorrect() -> None:
+    row = result(0, "fail", outcomes=(MISLED,) * 3, vars={"contextChunks": LABELLED})
+    for run in (SuiteRun([row]), SuiteRun([row, replace(row, provider="other")])):
+        text = " ".join(shown(run, 400).split())
+        assert "noise-sensitivity (irrelevant, ragas): noise sensitivity 0.5 (1 of 2)" in text
+        said = "incorrect; entailed by context 1 (irrelevant): “took off from Chile”"
+        assert f"“It took off from Chile.” {said}" in text
+        assert text.count("and 2 more assertions") == len(run.results)
+
+
+def test_claims_that_are_not_shown_are_counted() -> None:
+    many = replace(FAITHFUL, items=tuple(replace(WRONG, claim=f"claim {n}") for n in range(4)))
+    text = shown(SuiteRun([result(0, "fail", outcomes=(many, CONTAINS, FAITHFUL))]))
+    assert "and 3 more claims, and 1 more assertion" in text
+    assert "claim 1" not in text
+
+
+def test_errors_and_what_was_skipped_have_no_bound() -> None:
+    broken = replace(FAITHFUL, status="error", value=None, reason="no judge", items=())
+    text = shown(SuiteRun([result(0, "error", outcomes=(broken, LATE), score=None)]))
+    assert "grounded (context-faithfulness): no judge" in text
+    assert "wanted" not in text
+    empty = replace(broken, status="fail", reason="nothing to measure")
+    text = shown(SuiteRun([result(0, "fail", outcomes=(empty,))]), 200)
+    assert "no score, wanted at least 0.8: nothing to measure" in text
+
+
+def test_what_failed_in_a_set_that_passed_is_not_to_blame() -> None:
+    fine = replace(SET, status="pass", parts=(replace(NOISE, type="in-set"), CONTAINS))
+    text = shown(SuiteRun([result(0, "fail", outcomes=(fine, FAITHFUL))]))
+    assert "in-set" not in text
+    assert "grounded" in text
+    low = replace(SET, parts=(CONTAINS, CONTAINS), reason="score 0.8, threshold at least 0.9")
+    text = shown(SuiteRun([result(0, "fail", outcomes=(low,))]))
+    assert "assert-set: score 0.8, threshold at least 0.9" in text
 
 
 def test_an_errored_result_tells_the_error_before_a_failure() -> None:
@@ -105,6 +154,7 @@ def test_the_closing_lines_count_and_sum_up() -> None:
 
 def test_a_pass_rate_of_100_means_all() -> None:
     assert "pass rate 99.9\xa0%" in summary_lines(repeated(3000, failing=1))[0]
+    assert "pass rate 66.7\xa0%" in summary_lines(repeated(6, failing=2))[0]
     assert "pass rate 100.0\xa0%" in summary_lines(repeated(30))[0]
 
 

@@ -27,34 +27,34 @@ def told(folder: Path, config: str, capsys: Capture) -> tuple[int, list[str]]:
 ASSERTION = "tests:\n  - providerOutput: x\n    assert:\n      - "
 
 ERRORS = {
-    "an unknown key": ("tsts: []\n", "1:7: error: unknown key 'tsts'; did you mean 'tests'?"),
+    "an unknown key": ("tsts: []\n", "1:1: error: unknown key 'tsts'; did you mean 'tests'?"),
     "an unknown key of a test": (
         "tests:\n  - vras: {}\n",
-        "2:11: error: unknown key 'vras'; did you mean 'vars'?",
+        "2:5: error: unknown key 'vras'; did you mean 'vars'?",
     ),
     "an unknown key of options": (
         "defaultTest:\n  options:\n    rubricPromt: x\n",
-        "3:18: error: unknown key 'rubricPromt'; did you mean 'rubricPrompt'?",
+        "3:5: error: unknown key 'rubricPromt'; did you mean 'rubricPrompt'?",
     ),
     "an unknown key of an assertion": (
         ASSERTION + "{type: equals, vaule: x}\n",
-        "4:31: error: unknown key 'vaule'; did you mean 'value'?",
+        "4:24: error: unknown key 'vaule'; did you mean 'value'?",
     ),
     "an unknown key of an assertion in a set": (
         ASSERTION + "{type: assert-set, assert: [{type: equals, value: x, wieght: 1}]}\n",
-        "4:70: error: unknown key 'wieght'; did you mean 'weight'?",
+        "4:62: error: unknown key 'wieght'; did you mean 'weight'?",
     ),
     "an unknown key of a provider": (
         "providers:\n  - id: echo\n    lable: x\n",
-        "3:12: error: unknown key 'lable'; did you mean 'label'?",
+        "3:5: error: unknown key 'lable'; did you mean 'label'?",
     ),
     "an unknown key of evaluateOptions": (
         "evaluateOptions:\n  maxConcurency: 3\n",
-        "2:18: error: unknown key 'maxConcurency'; did you mean 'maxConcurrency'?",
+        "2:3: error: unknown key 'maxConcurency'; did you mean 'maxConcurrency'?",
     ),
     "a key that is not done": (
         "redteam: {}\n",
-        "1:10: error: 'redteam' is not done here: red teaming is not done here",
+        "1:1: error: 'redteam' is not done here: red teaming is not done here",
     ),
     "a misspelt type": (
         ASSERTION + "{type: noise-sensitvity, value: x}\n",
@@ -137,6 +137,22 @@ ERRORS = {
         "providers: [{id: echo, label: mirror}]\ntests:\n  - {provider: miror}\n",
         "3:5: error: the test's provider 'miror' is not among the suite's; did you mean 'mirror'?",
     ),
+    "a threshold that none reaches": (
+        ASSERTION + "{type: context-faithfulness, threshold: 80}\n",
+        "4:9: error: context-faithfulness: the threshold is 80, and scores go from 0 to 1",
+    ),
+    "a threshold below all": (
+        ASSERTION + "{type: not-similar, value: x, threshold: -2}\n",
+        "4:9: error: not-similar: the threshold is -2, and scores go from -1 to 1",
+    ),
+    "a tests threshold in percent": (
+        "tests:\n  - {providerOutput: x, threshold: 80, assert: [{type: equals, value: x}]}\n",
+        "2:5: error: the test's threshold is 80, and the mean of scores goes from 0 to 1",
+    ),
+    "a sets threshold in percent": (
+        ASSERTION + "{type: assert-set, threshold: 80, assert: [{type: equals, value: x}]}\n",
+        "4:9: error: the set's threshold is 80, and the mean",
+    ),
     "tests that are a number": ("tests: 5\n", "1:8: error: tests"),
     "assertions that are no list": (
         "tests:\n  - assert: {type: equals}\n",
@@ -199,10 +215,6 @@ WARNINGS = {
         ASSERTION + "{type: noise-sensitivity, value: x, threshold: 1}\n",
         "4:9: warning: noise-sensitivity with threshold 1 always passes",
     ),
-    "a threshold that none reaches": (
-        ASSERTION + "{type: context-faithfulness, threshold: 50}\n",
-        "4:9: warning: context-faithfulness with threshold 50 never passes",
-    ),
     "a threshold turned around": (
         ASSERTION + "{type: not-context-faithfulness, threshold: 0}\n",
         "4:9: warning: not-context-faithfulness with threshold 0 never passes",
@@ -225,11 +237,11 @@ WARNINGS = {
     ),
     "a key without effect": (
         "sharing: true\ntests: [{providerOutput: x, assert: [{type: equals, value: x}]}]\n",
-        "1:10: warning: 'sharing' has no effect",
+        "1:1: warning: 'sharing' has no effect",
     ),
     "a variable that no test has": (
         ANSWERED.replace("query}}", "qeury}}"),
-        "2:10: warning: no test has the variable 'qeury' that prompt '{{qeury}}' names; did you",
+        "2:11: warning: no test has the variable 'qeury' that prompt '{{qeury}}' names; did you",
     ),
     "chunks in a list": (
         "tests:\n  - {providerOutput: x, vars: {context: [a, b]}, assert: [{type: is-json}]}\n",
@@ -272,8 +284,8 @@ def test_each_of_several_suites_is_checked(tmp_path: Path, capsys: Capture) -> N
     options = [part for name in "abc" for part in ("-c", str(tmp_path / f"{name}.yaml"))]
     assert run(["validate", *options]) == 1
     shown = capsys.readouterr()
-    assert "a.yaml:1:7" in shown.err
-    assert "c.yaml:1:9" in shown.err
+    assert "a.yaml:1:1" in shown.err
+    assert "c.yaml:1:1" in shown.err
     assert "b.yaml: 1 tests" in shown.out
 
 

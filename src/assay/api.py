@@ -226,7 +226,14 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     the caller's loop stands still meanwhile; nothing is patched. An interrupt cancels the work.
     """
     if not _in_loop():
-        return asyncio.run(work)
+        out: list[T] = []
+
+        async def put() -> None:
+            # asyncio.run shows its task in an error that it hides; the repr of a long run is slow.
+            out.append(await work)
+
+        asyncio.run(put())
+        return out[0]
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
     thread = threading.Thread(target=_run_loop, args=(loop, task), name="assay")

@@ -125,7 +125,7 @@ def _show(run: SuiteRun, wishes: Wishes, secrets: Secrets) -> None:
     try:
         _print(run, wishes, secrets)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # rich would end the process here
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

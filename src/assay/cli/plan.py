@@ -35,7 +35,7 @@ def plan(
     price_input: float | None = None,
     price_output: float | None = None,
     prices: str | None = None,
-    concurrency: int = 64,
+    concurrency: int = 128,
     rpm: float | None = None,
     seed: int = 0,
     as_json: bool = False,

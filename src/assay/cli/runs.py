@@ -17,7 +17,7 @@ from assay.cli.tables import console, plain, summary_table
 from assay.errors import JudgeUnusable
 from assay.metrics import split_names
 from assay.readers import parse_map
-from assay.run import Row, Run
+from assay.run import Run
 from assay.runs.engine import Outcome
 from assay.runs.merging import Merged, merge
 from assay.runs.running import parse_part, run, shards_of
@@ -29,6 +29,8 @@ STOPPED = 130
 """Exit code of a run that an interrupt ended; what to do has been said."""
 
 _COLLECT_AFTER = 10_000
+Elsewhere = Callable[[Path, Callable[[str], None], Callable[[], None]], Outcome]
+"""Scores the run in a folder; is told whom to tell of each row's failure, and of a stop."""
 
 
 def score_run(
@@ -45,9 +47,13 @@ def score_run(
     shard: str | None = None,
     shard_rows: int | None = None,
     shard_format: str | None = None,
+    engine: Elsewhere | None = None,
     quiet: bool = False,
 ) -> int:
-    """Score a file into a folder; 2 if a row failed, 130 if it was stopped."""
+    """Score a file into a folder; 2 if a row failed, 130 if it was stopped.
+
+    ``engine`` scores in the place of this process; ``judge`` tells it apart all the same.
+    """
     metrics = open_metrics(split_names(names))
     part = parse_part(shard) if shard is not None else None
     say = (lambda _: None) if quiet else _to_stderr
@@ -70,25 +76,30 @@ def score_run(
     say(f"judge: {plan.judge}; to score: {left} rows")
     with Progress(left, quiet=quiet) as progress, _collecting_seldom():
 
-        def watch(row: Row) -> None:
-            progress.step(failure=row.failure)
+        def told(failure: str) -> None:
+            progress.step(failure=failure)
 
         try:
-            outcome = run(
-                folder,
-                judge,
-                concurrency=concurrency,
-                retry_errors=retry_errors,
-                part=part,
-                watch=watch,
-                on_stop=lambda: _to_stderr(
-                    "stopping: samples in work are finished; once more stops at once"
-                ),
-            )
+            if engine is not None:
+                outcome = engine(folder, told, _stopping)
+            else:
+                outcome = run(
+                    folder,
+                    judge,
+                    concurrency=concurrency,
+                    retry_errors=retry_errors,
+                    part=part,
+                    watch=lambda row: told(row.failure),
+                    on_stop=_stopping,
+                )
         except JudgeUnusable:
             _to_stderr(f"what was scored is kept in {folder}: --resume goes on with it")
             raise
     return _told(job, outcome, shards, say)
+
+
+def _stopping() -> None:
+    _to_stderr("stopping: samples in work are finished; once more stops at once")
 
 
 def merge_run(folder: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> int:

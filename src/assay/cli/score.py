@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -166,11 +167,12 @@ def failures(run: Run) -> list[str]:
     example: dict[str, str] = {}
     for row in run:
         for reason in {s.reason for s in row.scores.values() if s.status == "failed"}:
-            reasons[reason] += 1
-            example.setdefault(reason, str(row.sample.id))
+            alike = re.sub(r"\d+", "#", reason)  # counts and seconds differ, the trouble does not
+            reasons[alike] += 1
+            example.setdefault(alike, f"{row.sample.id}: {reason}")
     return [
-        f"failed: {count} of {len(run)} samples, e.g. {example[reason]}: {reason}"
-        for reason, count in reasons.most_common(5)
+        f"failed: {count} of {len(run)} samples, e.g. {example[alike]}"
+        for alike, count in reasons.most_common(5)
     ]
 
 

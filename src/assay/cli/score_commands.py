@@ -42,7 +42,7 @@ Packed = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 Calls = Annotated[
-    int | None, typer.Option("--calls", min=1, max=4096, help="Calls at once (LLM judges); 64.")
+    int | None, typer.Option("--calls", min=1, max=4096, help="Calls at once (LLM judges); 128.")
 ]
 Rpm = Annotated[float | None, typer.Option("--rpm", min=0.1, help="Requests a minute at most.")]
 Tpm = Annotated[float | None, typer.Option("--tpm", min=1, help="Tokens a minute at most.")]
@@ -190,7 +190,7 @@ def plan(
         price_input=price_input,
         price_output=price_output,
         prices=prices,
-        concurrency=calls or 64,
+        concurrency=calls or 128,
         rpm=rpm,
         seed=seed,
         as_json=as_json,

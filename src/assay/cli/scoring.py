@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.cli.judging import Judging
 from assay.errors import ConfigError, did_you_mean
+from assay.judges.named import DEFAULT_JUDGE
+
+if TYPE_CHECKING:
+    from assay.cli.runs import Elsewhere
+    from assay.runs.engine import Outcome
 
 ENGINES = ("local", "ray")
 
@@ -79,6 +86,7 @@ def score_file(
         )
     from assay.cli.runs import score_run
 
+    engine = _on_ray(judging, part, concurrency) if part.engine == "ray" else None
     return score_run(
         data,
         names,
@@ -92,5 +100,40 @@ def score_file(
         shard=part.shard,
         shard_rows=part.shard_rows,
         shard_format=part.shard_format,
+        engine=engine,
         quiet=quiet,
     )
+
+
+def _on_ray(judging: Judging, part: Part, concurrency: int) -> Elsewhere:
+    """The engine ray, each of whose workers makes the judge that the options describe."""
+    limits = (judging.usd, judging.tokens, judging.requests)
+    refused = {
+        "--shard": part.shard,
+        "--batch": judging.batch,
+        "--offline": judging.offline or None,
+        "--budget": next((limit for limit in limits if limit is not None), None),
+    }
+    if wrong := [name for name, value in refused.items() if value is not None]:
+        raise ConfigError(f"{wrong[0]} does not go with --engine ray")
+    from assay.scale.ray import run
+
+    options = {"timeout": judging.timeout, "concurrency": judging.calls}
+
+    def engine(folder: Path, told: Callable[[str], None], on_stop: Callable[[], None]) -> Outcome:
+        return run(
+            folder,
+            judging.name or os.environ.get("ASSAY_JUDGE") or DEFAULT_JUDGE,
+            actors=part.workers,
+            concurrency=concurrency,
+            packed=judging.packed,
+            options={name: value for name, value in options.items() if value is not None},
+            cache=judging.cache,
+            rpm=judging.rpm,
+            tpm=judging.tpm,
+            retry_errors=part.retry_errors,
+            watch=told,
+            on_stop=on_stop,
+        )
+
+    return engine

@@ -19,7 +19,7 @@ Configs = Annotated[
 ]
 Files = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SUITE]...", help="The same as -c.", show_default=False),
+    typer.Argument(metavar="SUITE", help="The same as -c.", show_default=False),
 ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.cli.tables import plain
-from assay.errors import ConfigError
+from assay.errors import AssayError
 from assay.suite.environment import environment
 from assay.suite.evaluating import Choices, check_suite, secrets_of
 from assay.suite.loading import Additions, Suite, find_config, load_suite
@@ -23,13 +23,13 @@ def validate(configs: Sequence[str]) -> int:
 
     failed = 0
     for path in [Path(one) for one in configs] or [find_config(Path())]:
-        suite = checked(path, Additions(), None)
-        if suite is not None:
-            try:
+        try:
+            suite = checked(path, Additions(), None)
+            if suite is not None:
                 check_settings(suite)
-            except ConfigError as error:
-                say(Problem(Place(str(path)), str(error)), secrets_of(suite))
-                suite = None
+        except AssayError as error:
+            say(Problem(Place(str(path)), str(error)), Secrets.from_environment(os.environ))
+            suite = None
         if suite is None:
             failed += 1
             continue
@@ -54,10 +54,9 @@ def checked(path: Path | None, additions: Additions, choices: Choices | None) ->
     secrets = secrets_of(suite)
     with environment(suite.spec.env):
         found = [*suite.warnings, *check_suite(suite, choices, secrets)]
-    errors = [problem for problem in found if problem.severity == "error"]
-    for problem in found:
+    for problem in sorted(found, key=lambda one: one.place):
         say(problem, secrets)
-    return None if errors else suite
+    return None if any(problem.severity == "error" for problem in found) else suite
 
 
 def say(problem: Problem, secrets: Secrets) -> None:

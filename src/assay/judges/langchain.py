@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from assay.asks import Usage
 from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable, MalformedAnswer
+from assay.judges.asking import REASKS
 from assay.judges.complete import Completion, Messages, Schema
 from assay.judges.limiting import Limiter
 from assay.judges.llm import LLMJudge
@@ -58,7 +59,7 @@ class LangChainComplete:
         model: Invokable,
         *,
         timeout: float = 60.0,
-        concurrency: int = 64,
+        concurrency: int = 128,
         backoff: Backoff | None = None,
         limiter: Limiter | None = None,
     ) -> None:
@@ -115,7 +116,7 @@ def langchain_judge(
     *,
     name: str | None = None,
     timeout: float = 60.0,
-    concurrency: int = 64,
+    concurrency: int = 128,
     rpm: float | None = None,
     tpm: float | None = None,
     deadline: float | None = 300.0,
@@ -126,6 +127,7 @@ def langchain_judge(
     max_claims: int = 40,
     max_chars: int = 24_000,
     reasons: bool = True,
+    reasks: int = REASKS,
     prompts: Mapping[str, str] | None = None,
 ) -> LLMJudge:
     """A judge that asks a LangChain chat model; parameters as for `LLMJudge` and `Limiter`.
@@ -149,6 +151,7 @@ def langchain_judge(
         max_claims=max_claims,
         max_chars=max_chars,
         reasons=reasons,
+        reasks=reasks,
         prompts=prompts,
     )
 

@@ -54,7 +54,7 @@ class Limiter:
 
     def __init__(
         self,
-        concurrency: int = 64,
+        concurrency: int = 128,
         *,
         rpm: float | None = None,
         tpm: float | None = None,

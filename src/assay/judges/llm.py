@@ -1,4 +1,4 @@
-"""A chat model as the judge: its replies are read strictly, and asked for once more."""
+"""A chat model as the judge: its replies are read strictly, and asked for again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from assay.asks import Ask, Embed, Entail, Extract, Grade, Label, Questions, Rate, Skill, Usage
 from assay.errors import ConfigError, MalformedAnswer
-from assay.judges.asking import Asking, Call, Job, Read
+from assay.judges.asking import REASKS, Asking, Call, Job, Read
 from assay.judges.complete import Complete
 from assay.judges.embedding import Embedding
 from assay.judges.grading import Grader
@@ -72,9 +72,9 @@ class LLMJudge:
     "rate", "grade", "questions"). Embeddings are those of ``embedding``; without it, no ask for
     them is answered. ``nonce`` gives each call its nonce.
 
-    What a reply leaves out is asked for once more, and is UNKNOWN (a label, rating or grade:
-    None) after that. Evidence is only what stands in the premise: a verdict whose quote does not is
-    kept without evidence, and its reason says so.
+    What a reply leaves out is asked for again, up to ``reasks`` times, and is UNKNOWN (a label,
+    rating or grade: None) after that. Evidence is only what stands in the premise: a verdict whose
+    quote does not is kept without evidence, and its reason says so.
 
     Raises ConfigError for options that cannot work.
     """
@@ -89,6 +89,7 @@ class LLMJudge:
         max_claims: int = 40,
         max_chars: int = 24_000,
         reasons: bool = True,
+        reasks: int = REASKS,
         prompts: Mapping[str, str] | None = None,
         embedding: Embedding | None = None,
         nonce: Nonce = random_nonce,
@@ -116,7 +117,7 @@ class LLMJudge:
         rate = drawn(rate_form(texts["rate"], reasons=reasons))
         grade = drawn(grade_form(texts["grade"], reasons=reasons))
         questions = drawn(questions_form(texts["questions"]))
-        self._asking = Asking(complete)
+        self._asking = Asking(complete, reasks)
         self._questioning = Questioning(self._asking, questions)
         self._grader = Grader(self._asking, grade, max_items=max_claims)
         self._embedding = embedding

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.asks import Usage
 from assay.errors import ConfigError
+from assay.judges.asking import REASKS
 from assay.judges.carrier import OPENAI, HttpCarrier
 from assay.judges.chat import Chat
 from assay.judges.complete import Completion, Messages, Schema
@@ -41,7 +42,7 @@ class OpenAIComplete:
         query: Mapping[str, str] | None = None,
         sampling: Sampling | None = None,
         timeout: float = 60.0,
-        concurrency: int = 64,
+        concurrency: int = 128,
         backoff: Backoff | None = None,
         limiter: Limiter | None = None,
     ) -> None:
@@ -98,7 +99,7 @@ def openai_judge(
     reply_format: Format = "json_schema",
     extra: Mapping[str, Any] | None = None,
     timeout: float = 60.0,
-    concurrency: int = 64,
+    concurrency: int = 128,
     rpm: float | None = None,
     tpm: float | None = None,
     deadline: float | None = 300.0,
@@ -109,6 +110,7 @@ def openai_judge(
     max_claims: int = 40,
     max_chars: int = 24_000,
     reasons: bool = True,
+    reasks: int = REASKS,
     prompts: Mapping[str, str] | None = None,
     embedding_model: str | None = "text-embedding-3-small",
 ) -> LLMJudge:
@@ -160,6 +162,7 @@ def openai_judge(
         max_claims=max_claims,
         max_chars=max_chars,
         reasons=reasons,
+        reasks=reasks,
         prompts=prompts,
         embedding=complete.embedding(embedding_model) if embedding_model else None,
     )

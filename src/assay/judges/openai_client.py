@@ -42,7 +42,7 @@ class ClientComplete:
         *,
         sampling: Sampling | None = None,
         timeout: float = 60.0,
-        concurrency: int = 64,
+        concurrency: int = 128,
         backoff: Backoff | None = None,
         limiter: Limiter | None = None,
     ) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 
 from assay.errors import ConfigError
 from assay.metrics import load_metric
+from assay.runner import closure
+from assay.sample import Sample
 
 _NATIVE = "assay:"
 _STRINGS = "it looks at strings, not claims; assay eval checks it"
-_PROMPT = "it has a criterion of its own; assay eval grades it (as llm-rubric)"
+_PROMPT = "it has a criterion of its own; assay eval grades it"
+_RUBRIC = "it is not done here; assay eval grades llm-rubric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +53,20 @@ METRICS: Mapping[str, Mapped] = MappingProxyType(
     }
 )
 
-BY_MODEL = frozenset({"answer_similarity", "context_relevance", "factuality", "response_relevancy"})
-"""Metrics here that the embedded judge does not answer."""
+_EMBEDDED = frozenset({"claims", "entail"})
+"""What the embedded judge does."""
 
 WITHOUT: Mapping[str, str] = MappingProxyType(
     {
         "llm-rubric": _PROMPT,
-        "agent-rubric": _PROMPT,
-        "search-rubric": _PROMPT,
+        "agent-rubric": _RUBRIC,
+        "search-rubric": _RUBRIC,
         "g-eval": _PROMPT,
         "model-graded-closedqa": _PROMPT,
-        "pi": _PROMPT,
+        "pi": _RUBRIC,
         "similar": "of similarities there is the cosine only",
         "moderation": "toxicity and bias are shares of opinions, not classes of harm",
-        "python": "programs are not run; compute it in Python from the rows",
+        "python": "programs are no metrics; assay eval --allow-code runs them",
         "javascript": "programs are not run; compute it in Python from the rows",
         "ruby": "programs are not run; compute it in Python from the rows",
         "webhook": "nothing is sent anywhere but to a judge",
@@ -129,6 +132,17 @@ def _unmapped(kind: str) -> str:
     except ConfigError as error:
         return str(error)
     return _STRINGS
+
+
+def takes_model(metric: str) -> bool:
+    """Whether a metric asks for what the embedded judge does not do.
+
+    >>> takes_model("response_relevancy"), takes_model("faithfulness")
+    (True, False)
+    """
+    found = load_metric(metric)
+    needs = closure(found.needs, Sample("?", "?", ["?"], ["?"]))
+    return not _EMBEDDED.issuperset(found.skills.union(*(need.skills for need in needs)))
 
 
 def dropped(assertion: Mapping[str, Any]) -> list[str]:

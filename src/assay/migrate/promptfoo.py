@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import DataError
-from assay.migrate.assertions import BY_MODEL, Mapped, dropped, metric_of
+from assay.migrate.assertions import Mapped, dropped, metric_of, takes_model
 from assay.migrate.data import as_jsonl
 from assay.migrate.outcome import Migration
 from assay.migrate.templates import MOST_TESTS, filled, open_ends, spread
@@ -51,7 +51,7 @@ def migrate_suite(suite: Any, name: str) -> Migration:
         done.command = ["score", "{}", "--metrics", ",".join(work.metrics)]
         if judge := _judge(work.default):
             done.command += ["--judge", judge]
-        elif asked := sorted(BY_MODEL & set(work.metrics)):
+        elif asked := sorted(filter(takes_model, work.metrics)):
             done.notes.append(f"{', '.join(asked)}: add --judge openai:MODEL")
     return done
 

@@ -33,7 +33,7 @@ def plan(
     cache_store: Store | None = None,
     prices: Prices | None = None,
     seed: int = 0,
-    concurrency: int = 64,
+    concurrency: int = 128,
     rpm: float | None = None,
 ) -> Plan:
     """What scoring the samples by the metrics will take: calls, tokens, US dollars, seconds.
@@ -78,7 +78,7 @@ async def plan_async(
     cache_store: Store | None = None,
     prices: Prices | None = None,
     seed: int = 0,
-    concurrency: int = 64,
+    concurrency: int = 128,
     rpm: float | None = None,
 ) -> Plan:
     """`plan` for code that runs in an event loop; the judge stays open."""

@@ -17,6 +17,7 @@ from assay.suite.labels import check_labels
 from assay.suite.model import AssertionSpec, SuiteSpec
 from assay.suite.problems import Place, Problem
 from assay.suite.prompts import Prompt
+from assay.suite.remarks import Remarks
 from assay.suite.slots import prompts_of
 from assay.suite.template_checks import check_assertions, check_prompts
 from assay.suite.templates import Templates
@@ -28,22 +29,23 @@ def check_cases(
     cases: Sequence[TestCase],
     prompts: Sequence[Prompt],
     templates: Templates,
+    *,
     prompt_place: Callable[[Prompt], Place],
 ) -> list[Problem]:
     """The problems of all tests, each told once however many tests share it."""
-    found: dict[Problem, None] = {}
+    remarks = Remarks()
     seen: set[int] = set()
     for case in cases:
         for placed in case.assertions:
             if id(placed.spec) not in seen:
                 seen.add(id(placed.spec))
-                found |= dict.fromkeys(check_assertion(placed, templates))
-        found |= dict.fromkeys(_case(case))
-    found |= dict.fromkeys(_providers(spec, document, cases))
-    found |= dict.fromkeys(check_prompts(prompts, prompt_place, cases, templates))
-    found |= dict.fromkeys(check_assertions(cases, templates))
-    found |= dict.fromkeys(check_labels(spec, cases, templates))
-    return list(found)
+                remarks.add(check_assertion(placed, templates))
+        remarks.add(_case(case))
+    remarks.add(_providers(spec, document, cases))
+    remarks.add(check_prompts(prompts, prompt_place, cases, templates))
+    remarks.add(check_assertions(cases, templates))
+    remarks.add(check_labels(spec, cases, templates))
+    return remarks.listed()
 
 
 def check_assertion(placed: Placed, templates: Templates) -> Iterator[Problem]:

@@ -115,7 +115,7 @@ def _blamed(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
 
 
 def _named(one: Outcome) -> str:
-    return f"{titled(one.type, one.config)}: {one.reason}"
+    return f"{titled(one.type, one.config, one.metric)}: {one.reason}"
 
 
 def mean_goodness(outcomes: Sequence[Outcome]) -> float | None:

@@ -141,8 +141,7 @@ class Graders:
                 raise ConfigError(f"grader {spec.id}: it reads no prompts; leave out rubricPrompt")
             if spec.config:
                 raise ConfigError(f"grader {spec.id}: it has no config")
-            _check_name(spec.id)
-            return open_judge(spec.id, packed=self._packed)
+            return _by_name(spec.id, packed=self._packed)
         from assay.judges.openai import openai_judge
 
         options = self._options(spec)
@@ -178,12 +177,15 @@ class Graders:
         return out
 
 
-def _check_name(id: str) -> None:
-    """Raise ConfigError for the bare name of a model."""
-    kinds = [name.partition(":")[0] for name in JUDGES]
-    if id.partition(":")[0] not in kinds and "did you mean" not in did_you_mean(id, kinds):
-        if ":" not in id:
-            raise ConfigError(f"unknown judge {id!r}; did you mean openai:{id}?")
+def _by_name(id: str, *, packed: bool) -> Judge:
+    """The judge of a name; raises ConfigError, which takes a bare name for that of a model."""
+    try:
+        return open_judge(id, packed=packed)
+    except ConfigError:
+        kinds = [name.partition(":")[0] for name in JUDGES]
+        if ":" in id or id in kinds or "did you mean" in did_you_mean(id, kinds):
+            raise
+    raise ConfigError(f"unknown judge {id!r}; did you mean openai:{id}?")
 
 
 def _option(id: str, key: str, value: Any) -> Any:

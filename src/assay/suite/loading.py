@@ -127,7 +127,10 @@ def load_suite(path: Path | None, additions: Additions | None = None) -> Suite:
 
     # What nobody has written is not remarked on: the prompt of a suite without a config.
     written = prompts if document.data or additions.prompts else ()
-    problems += [*more, *check_cases(spec, document, cases, written, templates, prompt_place)]
+    problems += [
+        *more,
+        *check_cases(spec, document, cases, written, templates, prompt_place=prompt_place),
+    ]
     _raise(problems)
     return Suite(path, spec, document, folder, templates, cases, prompts, problems, additions)
 

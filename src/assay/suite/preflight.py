@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from assay.errors import AssayError, ConfigError
+from assay.errors import AssayError
 from assay.suite.asserting import graded_leaves
 from assay.suite.assertions.program import PYTHON
 from assay.suite.case import Placed, TestCase
@@ -93,9 +92,10 @@ class Preflight:
         except AssayError as error:
             self._remarks.error(place, str(error))
             return None
-        if self._allow_code is None and spec.id.startswith(("python:", "exec:", "file:")):
-            if not isinstance(provider, ReplayProvider):
-                self._remarks.warning(place, f"provider {spec.id} runs a program: {ALLOW}")
+        replays = isinstance(provider, ReplayProvider)
+        programs = ("python:", "exec:", "file:")
+        if self._allow_code is None and not replays and spec.id.strip().startswith(programs):
+            self._remarks.warning(place, f"provider {spec.id} runs a program: {ALLOW}")
         self._remark_on_keys("provider", spec, place)
         if isinstance(provider, ReplayProvider):
             cases = self._suite.cases
@@ -107,7 +107,7 @@ class Preflight:
         templates = self._suite.templates
         if note := key_note(spec.id, spec.config, templates, self._secrets):
             self._remarks.warning(place, f"{what} {spec.id}: {note}")
-        if name := unset_env(dict(spec.config), templates):
+        if name := unset_env([spec.id, dict(spec.config)], templates):
             why = f"{what} {spec.id}: the environment variable {name} is not set"
             self._remarks.warning(place, why)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from assay.suite.problems import Place, Problem, Severity
 
@@ -29,6 +30,11 @@ class Remarks:
         if once:
             self._topics.add(once)
         self._note(Problem(place, message, "warning"))
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Notes problems that are made already."""
+        for problem in problems:
+            self._note(problem)
 
     def listed(self) -> list[Problem]:
         """What was found, in order, with a count of what is left out."""

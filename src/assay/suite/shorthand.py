@@ -12,6 +12,7 @@ from assay.errors import ConfigError
 _INSIDE = r"(?:\((?P<inside>[^()]*)\))?(?P<end>:|\Z)"
 _HEAD = re.compile(r"(?P<type>[A-Za-z][\w-]*)" + _INSIDE)
 _DOUBLE_HEAD = re.compile(r"(?P<type>(?P<first>[A-Za-z][\w-]*):[A-Za-z][\w-]*)" + _INSIDE)
+_OPENED = re.compile(r"(?P<type>[A-Za-z][\w-]*(?::[A-Za-z][\w-]*)?)\(")
 _ITEM = re.compile(r'\s*+(?:"(?P<quoted>[^"]*(?:""[^"]*)*)"\s*|(?P<plain>[^",][^,]*)?)(?=,|\Z)')
 _NUMBER = re.compile(r"\s*\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\s*")
 _SCRIPT = re.compile(r"(?:javascript|fn|eval):|file://\S+\.[cm]?[jt]s(?::\w+)?\Z")
@@ -61,10 +62,20 @@ def assertion_of(cell: str, known: Container[str]) -> dict[str, Any]:
     }
 
 
-def near_type(cell: str, known: Iterable[str]) -> str | None:
-    """The known type that the beginning of a text nearly is, as in ``contians:cat``."""
-    found = _HEAD.match(cell.strip().removeprefix("not-"))
-    if found is None or not found["end"]:
+def near_type(cell: str, known: Iterable[str], types: Container[str] = ()) -> str | None:
+    """The known type that the beginning of a text nearly is, as in ``contians:cat``.
+
+    Or is, with parentheses that hold no number or do not close: ``contains(x``, ``similar(abc)``.
+    ``types`` are all there are, those that a slip is not looked for in included.
+    """
+    text = cell.strip().removeprefix("not-")
+    if (opened := _OPENED.match(text)) and opened["type"] in types:
+        return opened["type"]
+    found = _HEAD.match(text)
+    if opened is None and (found is None or not found["end"]):
+        return None
+    found = found or opened
+    if found is None:
         return None
     return next(iter(get_close_matches(found["type"], list(known), n=1, cutoff=0.85)), None)
 

@@ -166,8 +166,11 @@ class _Row:
                 self.remarks.error(self.place, f"{column}: {error}")
                 continue
             spelt = cell.startswith(("equals:", "equals(", "not-equals"))
-            if made["type"] == "equals" and not spelt and (near := near_type(cell, _NEARLY)):
+            near = near_type(cell, _NEARLY, self.known)
+            if made["type"] == "equals" and not spelt and near:
                 why = f"{column}: {cell[:40]!r} is compared as a text; did you mean {near!r}?"
+                if cell.removeprefix("not-").startswith(f"{near}("):
+                    why += " Its parentheses take a threshold, and a value follows a colon"
                 self.remarks.warning(self.place, why, once=f"{self.place.file} {near}")
             if thresholds.get(column) is not None:
                 made["threshold"] = thresholds[column]

@@ -134,4 +134,3 @@ def _plainly(name: str, texts: Sequence[str]) -> bool:
 
 def _unset(name: str) -> str:
     return f"the environment variable {name} is not set, so {{{{env.{name}}}}} is empty"
-

@@ -10,6 +10,8 @@ LONGEST = 24
 MOST = 4
 """Keys of a config in a title."""
 _SAID_ALONE = frozenset({"mode", "dialect"})
+_UNSAID = frozenset({"undefined"})
+"""Keys that do not change what is measured."""
 
 
 def settings(config: Mapping[str, Any]) -> list[str]:
@@ -22,7 +24,7 @@ def settings(config: Mapping[str, Any]) -> list[str]:
     for name, value in config.items():
         if isinstance(value, str | int | float):
             word = str(value).lower() if isinstance(value, bool) else str(value)
-            if _short(word) and _short(name):
+            if name not in _UNSAID and _short(word) and _short(name):
                 said.append(word if name in _SAID_ALONE else f"{name}={word}")
     return said[:MOST]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.judges.asking import REASKS
 from assay.judges.batch.completing import BatchComplete
 from assay.judges.batch.following import Polling, Say
 from assay.judges.batch.gathering import Gathering
@@ -50,6 +51,7 @@ def open_batch_judge(
     max_claims: int = 40,
     max_chars: int = 24_000,
     reasons: bool = True,
+    reasks: int = REASKS,
     prompts: Mapping[str, str] | None = None,
     embedding_model: str | None = "text-embedding-3-small",
 ) -> BatchJudge:
@@ -84,6 +86,7 @@ def open_batch_judge(
         max_claims=max_claims,
         max_chars=max_chars,
         reasons=reasons,
+        reasks=reasks,
         prompts=prompts,
         embedding=complete.embedding(embedding_model) if embedding_model else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from assay.errors import MissingField
 from assay.metrics import Metric, load_metric
@@ -16,6 +17,7 @@ from assay.suite.assertions.sources import contexts_of, question_of, references_
 PREFIX = "assay:"
 
 
+@lru_cache(maxsize=256)
 def native_kind(name: str) -> GradedKind:
     """The kind of ``assay:NAME``; raises ConfigError if there is no such metric.
 
@@ -24,11 +26,11 @@ def native_kind(name: str) -> GradedKind:
     """
     metric = load_metric(name)
     shown = str(metric)
-    reads_contexts = _reads_contexts(metric)
 
     def want(given: Given) -> Wanted:
         references = None if given.value is None else references_of(given)
-        contexts = contexts_of(given) if reads_contexts or not _failed(given) else None
+        spared = _failed(given) and not _reads_contexts(metric)
+        contexts = None if spared else contexts_of(given)
         return Wanted({shown: metric}, given.text, question_of(given), contexts, references)
 
     def read(given: Given, scores: Mapping[str, Score]) -> Found:

@@ -32,8 +32,9 @@ def find(expression: str, data: Any, *, listed: bool = False) -> Any:
     """What the path finds in JSON-able data: one match as it is, several as a list.
 
     A path that begins with ``$`` is a JSONPath (RFC 9535, without regular expressions), any other
-    a path of names and indexes from the data's top. ``listed`` is that of `search`. Raises NothingFoundError where nothing is
-    there or the search would take too long, ConfigError for an expression that is neither.
+    a path of names and indexes from the data's top. ``listed`` is that of `search`. Raises
+    NothingFoundError where nothing is there or the search would take too long, ConfigError for an
+    expression that is neither.
 
     >>> data = {"choices": [{"text": "a"}, {"text": "b"}]}
     >>> find("$.choices[*].text", data), find("choices[0].text", data)

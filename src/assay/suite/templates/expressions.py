@@ -204,11 +204,11 @@ class Expressions:
         return apply(f"{name}()", function, self._meter, [holder, *given], named)
 
 
-def check_name(node: nodes.Filter | nodes.Test) -> None:
+def check_name(node: nodes.Node) -> None:
     """Raise Refusal for a filter or test that there is none of."""
     if isinstance(node, nodes.Filter):
         known("filter", node.name, FILTERS)
-    else:
+    elif isinstance(node, nodes.Test):
         known("test", node.name, CHECKS)
 
 
