@@ -126,7 +126,7 @@ async def test_an_unreadable_list_of_claims_is_asked_for_again() -> None:
     own, complete = plain("no JSON", good)
     assert [c.text for c in await own.answer(Extract("a"))] == ["A."]
     assert complete.seen[0]["nonce"] != complete.seen[1]["nonce"]
-    own, _ = plain("no JSON", lambda data: {"nonce": "?", "claims": []})
+    own, _ = plain(*["no JSON", lambda data: {"nonce": "?", "claims": []}] * 2)
     with pytest.raises(MalformedAnswer, match="nonce"):
         await own.answer(Extract("a"))
     assert (own.tally.reasked, own.usage.calls, own.usage.prompt_tokens) == (3, 4, 40)

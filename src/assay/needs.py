@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -32,7 +32,7 @@ class Case(Protocol):
     def plan(self) -> frozenset[Need[Any]]:
         """All needs that will be met for this sample."""
 
-    async def meet(self, need: Need[T]) -> T:
+    def meet(self, need: Need[T]) -> Awaitable[T]:
         """The answer to a need; the same need is met once."""
 
     async def ask(self, ask: Ask[T]) -> T:
@@ -109,6 +109,8 @@ class _Extraction(Need[tuple[Claim, ...]]):
     async def resolve(self, case: Case) -> tuple[Claim, ...]:
         opinions = self.of == "response" and Opinions() in case.plan
         texts = texts_of(case.sample, self.of)
+        if len(texts) == 1:  # as nearly always: no task is needed for it
+            return await self._extract(case, texts[0], 0, opinions)
         lists = await asyncio.gather(
             *(self._extract(case, text, n, opinions) for n, text in enumerate(texts)),
             return_exceptions=True,  # so that none is still at work when one has failed
@@ -122,6 +124,8 @@ class _Extraction(Need[tuple[Claim, ...]]):
         if not text.strip():
             return ()
         claims = await case.ask(Extract(text, case.sample.question, opinions))
+        if not n and not any(claim.source for claim in claims):
+            return claims
         return tuple(replace(claim, source=n) for claim in claims)
 
 

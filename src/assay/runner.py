@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from assay.asks import Ask, Judge
 from assay.errors import (
@@ -39,11 +39,12 @@ class Case:
     plan: frozenset[Need[Any]]
     _met: dict[Need[Any], asyncio.Future[Any]] = field(default_factory=dict)
 
-    async def meet(self, need: Need[T]) -> T:
-        """The answer to a need; whoever comes second awaits the first."""
-        if need not in self._met:
-            self._met[need] = asyncio.ensure_future(need.resolve(self))
-        return cast("T", await self._met[need])
+    def meet(self, need: Need[T]) -> asyncio.Future[T]:
+        """The answer to a need, in work at once; whoever comes second gets the same."""
+        future = self._met.get(need)
+        if future is None:
+            future = self._met[need] = asyncio.ensure_future(need.resolve(self))
+        return future
 
     async def ask(self, ask: Ask[T]) -> T:
         """The judge's answer."""
@@ -60,9 +61,15 @@ class Case:
 
     async def cancel(self) -> None:
         """Stop what is still in work."""
+        left = []
         for future in self._met.values():
-            future.cancel()
-        await asyncio.gather(*self._met.values(), return_exceptions=True)
+            if not future.done():
+                future.cancel()
+                left.append(future)
+            elif not future.cancelled():
+                future.exception()  # of those that nobody awaited, nobody need be told
+        if left:
+            await asyncio.gather(*left, return_exceptions=True)
 
 
 async def score_sample(sample: Sample, metrics: Mapping[str, Metric], judge: Judge) -> Row:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from assay.asks import Judge
+from assay.asks import Judge, Usage
 from assay.cli.remembering import remember
 from assay.errors import ConfigError
 from assay.judges.named import open_judge
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +40,42 @@ class Judging:
     price_output: float | None = None
     batch: Path | None = None
 
-    def opened(self, say: Callable[[str], None] = lambda _: None) -> Opened:
-        """The judge, ready to be asked; ``say`` is told of batches. Raises ConfigError."""
-        inner = self._batch(say) if self.batch is not None else self._judge()
-        judge = inner
-        if (self.usd, self.tokens, self.requests) != (None, None, None):
-            from assay.cli.plan import budgeted, open_prices
+    def opened(
+        self, say: Callable[[str], None] = lambda _: None, before: Usage | None = None
+    ) -> Opened:
+        """The judge, ready to be asked; ``say`` is told of batches.
 
-            prices = open_prices(self.price_input, self.price_output, self.prices)
-            judge = budgeted(
-                inner, usd=self.usd, tokens=self.tokens, calls=self.requests, prices=prices
-            )
+        ``before`` is what the run has used already, and counts for its budget. Raises ConfigError.
+        """
+        inner = self._batch(say) if self.batch is not None else self._judge()
+        judge = self._budgeted(inner, before or Usage())
         wrapped = remember(cache=self.cache, offline=self.offline)(judge, 0)
         return Opened(self, inner, wrapped)
+
+    def _budgeted(self, judge: Judge, before: Usage) -> Judge:
+        if (self.usd, self.tokens, self.requests) == (None, None, None):
+            return judge
+        from assay.cli.plan import budgeted, open_prices
+        from assay.planning.models import endpoint_of
+        from assay.planning.prices import cost_of
+
+        prices, place = self.prices_by(open_prices), endpoint_of(judge)
+        cost = cost_of(before, place.model, prices, base_url=place.base_url)
+        used = before.prompt_tokens + before.completion_tokens
+        usd = _left("--budget", self.usd, cost.usd if cost is not None else 0.0)
+        tokens = _left("--budget-tokens", self.tokens, used)
+        calls = _left("--budget-calls", self.requests, before.calls)
+        return budgeted(
+            judge,
+            usd=usd,
+            tokens=None if tokens is None else int(tokens),
+            calls=None if calls is None else int(calls),
+            prices=prices,
+        )
+
+    def prices_by(self, opened: Callable[[float | None, float | None, str | None], T]) -> T:
+        """Where prices are looked up, as the options say."""
+        return opened(self.price_input, self.price_output, self.prices)
 
     def _options(self) -> dict[str, Any]:
         options = {
@@ -81,6 +106,13 @@ class Judging:
         )
 
 
+def _left(option: str, limit: float | None, used: float) -> float | None:
+    """What is left of a limit; raises ConfigError if nothing is."""
+    if limit is not None and used >= limit:
+        raise ConfigError(f"the run has used {used:g} already: give a {option} above that")
+    return None if limit is None else limit - used
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """An open judge: ``judge`` is to be asked, ``inner`` knows its endpoint."""
@@ -97,7 +129,6 @@ class Opened:
         from assay.planning.models import endpoint_of
         from assay.planning.prices import cost_of
 
-        said, place = self.judging, endpoint_of(self.inner)
-        prices = open_prices(said.price_input, said.price_output, said.prices)
+        prices, place = self.judging.prices_by(open_prices), endpoint_of(self.inner)
         cost = cost_of(self.inner.usage, place.model, prices, base_url=place.base_url)
         return None if cost is None else cost.as_dict()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import shlex
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.api import open_metrics
+from assay.api import collecting_seldom, open_metrics
 from assay.asks import Judge
 from assay.cli.progress import Progress
-from assay.cli.tables import console, plain, summary_table
-from assay.errors import JudgeUnusable
+from assay.cli.tables import console, plain, summary_table, to_stderr
+from assay.errors import BudgetSpent, JudgeUnusable
 from assay.metrics import split_names
 from assay.readers import parse_map
 from assay.run import Run
@@ -28,7 +25,6 @@ from assay.stats import Summary
 STOPPED = 130
 """Exit code of a run that an interrupt ended; what to do has been said."""
 
-_COLLECT_AFTER = 10_000
 Elsewhere = Callable[[Path, Callable[[str], None], Callable[[], None]], Outcome]
 """Scores the run in a folder; is told whom to tell of each row's failure, and of a stop."""
 
@@ -56,7 +52,7 @@ def score_run(
     """
     metrics = open_metrics(split_names(names))
     part = parse_part(shard) if shard is not None else None
-    say = (lambda _: None) if quiet else _to_stderr
+    say = (lambda _: None) if quiet else to_stderr
     plan = start(
         data,
         list(metrics),
@@ -74,7 +70,7 @@ def score_run(
     left = _left(job, shards, retry_errors=retry_errors)
     say(f"{plan.data.name}: {plan.rows} rows in {plan.shards} shards; {plan.read_as}")
     say(f"judge: {plan.judge}; to score: {left} rows")
-    with Progress(left, quiet=quiet) as progress, _collecting_seldom():
+    with Progress(left, quiet=quiet) as progress, collecting_seldom():
 
         def told(failure: str) -> None:
             progress.step(failure=failure)
@@ -92,14 +88,17 @@ def score_run(
                     watch=lambda row: told(row.failure),
                     on_stop=_stopping,
                 )
+        except BudgetSpent as error:
+            to_stderr(f"stopped: {error}; --resume goes on with {folder}, and a larger budget")
+            return 2
         except JudgeUnusable:
-            _to_stderr(f"what was scored is kept in {folder}: --resume goes on with it")
+            to_stderr(f"what was scored is kept in {folder}: --resume goes on with it")
             raise
     return _told(job, outcome, shards, say)
 
 
 def _stopping() -> None:
-    _to_stderr("stopping: samples in work are finished; once more stops at once")
+    to_stderr("stopping: samples in work are finished; once more stops at once")
 
 
 def merge_run(folder: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> int:
@@ -122,7 +121,7 @@ def _told(job: Job, outcome: Outcome, shards: range, say: Callable[[str], None])
     whole = [n for n in shards if job.path(n).exists()]
     done = sum(len(job.plan.span(n)) for n in whole)
     if outcome.stopped:
-        _to_stderr(
+        to_stderr(
             f"assay: stopped; {len(whole)} of {len(shards)} shards are whole and the rows of the "
             f"others so far are kept in {folder}: go on with the same command and --resume"
         )
@@ -135,7 +134,7 @@ def _told(job: Job, outcome: Outcome, shards: range, say: Callable[[str], None])
     if outcome.elsewhere:
         say(f"{len(outcome.elsewhere)} shards were in work by other processes")
     if failed := job.failed(whole):
-        _to_stderr(
+        to_stderr(
             f"failed: {failed} rows; reasons are in {folder}/shards/*.errors.jsonl, and the same "
             "command with --retry-errors scores them again"
         )
@@ -167,19 +166,3 @@ class _Means(Run):
 
     def __getitem__(self, metric: str) -> Summary:
         return self.shown[metric]
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Fewer searches for cycles: short-lived samples are few, and a fourth of the time goes."""
-    before = gc.get_threshold()
-    gc.set_threshold(_COLLECT_AFTER, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-def _to_stderr(text: str) -> None:
-    # Names and replies from outside must not act on the terminal.
-    print(plain(text), file=sys.stderr, flush=True)

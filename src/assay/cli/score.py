@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence
@@ -14,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from assay.api import check_skills, open_metrics, provenance, run_sync
+from assay.api import check_skills, collecting_seldom, open_metrics, provenance, run_sync
 from assay.asks import Judge
 from assay.cli.judging import Judging
 from assay.cli.progress import Progress
-from assay.cli.tables import console, plain, summary_table
+from assay.cli.tables import console, plain, summary_table, to_stderr
 from assay.errors import BudgetSpent, ConfigError, MissingField
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
@@ -40,9 +39,9 @@ def score(
     quiet: bool,
 ) -> int:
     """Score a file; the exit code is 2 if a sample failed or was left out by a budget."""
-    say = (lambda _: None) if quiet else _to_stderr
+    say = (lambda _: None) if quiet else to_stderr
     metrics = open_metrics(split_names(names))
-    opened = judging.opened(_to_stderr)
+    opened = judging.opened(to_stderr)
     answerer = opened.judge
     if out and Path(out).exists() and Path(data).exists() and Path(out).samefile(data):
         raise ConfigError(f"{out} is the input as well; give another -o")
@@ -70,7 +69,7 @@ def score(
     if not quiet:
         _report(run, metrics, seconds, out)
     for line in [*failures(run), *([spent] if spent else [])]:
-        _to_stderr(line)
+        to_stderr(line)
     return 2 if run.failed or spent else 0
 
 
@@ -84,7 +83,7 @@ def _done(
         return f"stopped: {error}; {len(rows)} of {samples} samples are scored"
     except KeyboardInterrupt:
         if out and out != "-":
-            _to_stderr(f"the {len(rows)} rows so far are in {out}.partial")
+            to_stderr(f"the {len(rows)} rows so far are in {out}.partial")
         raise
     return ""
 
@@ -121,6 +120,7 @@ async def _work(
     if out and out != "-":
         file = RowFile(Path(out), list(metrics))
     with ExitStack() as stack:
+        stack.enter_context(collecting_seldom())
         writer = stack.enter_context(file)
         progress = stack.enter_context(Progress(len(samples), quiet=quiet))
         try:
@@ -158,7 +158,8 @@ def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | 
         if out.endswith(".jsonl") and run.rows:
             one = f"{shlex.quote(out)} --id {shlex.quote(str(run.rows[0].sample.id))}"
             hint = f"; see one with: assay explain {one}"
-        screen.print(plain(f"wrote {out}{hint}"), soft_wrap=True)
+        name = f"{out}.partial" if "stopped" in run.provenance else f"{out}{hint}"
+        screen.print(plain(f"wrote {name}"), soft_wrap=True)
 
 
 def failures(run: Run) -> list[str]:
@@ -174,8 +175,3 @@ def failures(run: Run) -> list[str]:
         f"failed: {count} of {len(run)} samples, e.g. {example[alike]}"
         for alike, count in reasons.most_common(5)
     ]
-
-
-def _to_stderr(text: str) -> None:
-    # Names and replies from outside must not act on the terminal.
-    print(plain(text), file=sys.stderr)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.judging import Judging
+from assay.cli.tables import to_stderr
 from assay.errors import ConfigError, did_you_mean
 from assay.judges.named import DEFAULT_JUDGE
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from assay.runs.engine import Outcome
 
 ENGINES = ("local", "ray")
+AT_ONCE = 50_000
+"""Samples in work at once where their questions are gathered into batch files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +88,18 @@ def score_file(
             quiet=quiet,
         )
     from assay.cli.runs import score_run
+    from assay.runs.folder import Folder
+    from assay.runs.usage import read_usage
 
+    before = read_usage(Folder(part.folder).usage).usage
     engine = _on_ray(judging, part, concurrency) if part.engine == "ray" else None
+    if judging.batch is not None:
+        concurrency = AT_ONCE  # a batch is what all samples in work ask together
     return score_run(
         data,
         names,
         part.folder,
-        judging.opened().judge,
+        judging.opened(to_stderr, before).judge,
         maps=maps,
         file_format=file_format,
         concurrency=concurrency,

@@ -35,6 +35,11 @@ def plain(text: object) -> Text:
     return Text("".join(kept))
 
 
+def to_stderr(text: str) -> None:
+    """A line on stderr, which nothing from outside can make act on the terminal."""
+    print(plain(text), file=sys.stderr)
+
+
 def number(value: float | None) -> str:
     """Three decimals, or a dash."""
     return "–" if value is None else f"{value:.3f}"

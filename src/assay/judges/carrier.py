@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,11 +17,15 @@ from assay.judges.retrying import LATE, PassingError
 
 if TYPE_CHECKING:
     import aiohttp
+    from yarl import URL
 
 OPENAI = "https://api.openai.com/v1"
 _LOOPBACK = ("localhost", "127.", "::1")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+_MESSAGE = frozenset(("role", "content"))
+_KINDS = 64
+"""Instructions and reply formats that are kept as JSON; a judge has about eight."""
 
 
 class HttpCarrier:
@@ -48,6 +53,8 @@ class HttpCarrier:
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._urls: dict[Path, URL] = {}
+        self._written = _Writing()
 
     async def send(self, body: Mapping[str, Any], path: Path = CHAT) -> Reply:
         """The endpoint's answer; raises PassingError, JudgeUnusable."""
@@ -56,10 +63,11 @@ class HttpCarrier:
         session, headers = self._open(), self._headers()
         try:
             async with session.post(
-                self.where + path,
-                data=_encoded(body),
+                self._urls.get(path) or self._url(path),
+                data=aiohttp.BytesPayload(
+                    self._written.encoded(body), content_type="application/json"
+                ),
                 headers=headers,
-                params=self._query,
                 allow_redirects=False,  # a key is not carried elsewhere
             ) as response:
                 raw = await response.read()
@@ -103,6 +111,19 @@ class HttpCarrier:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+    def _url(self, path: Path) -> URL:
+        """The URL with its query, made once; raises aiohttp's InvalidURL."""
+        import aiohttp
+        from yarl import URL
+
+        try:
+            url = URL(self.where + path)
+            url = url.with_query(self._query) if self._query else url
+        except ValueError as error:
+            raise aiohttp.InvalidURL(self.where) from error
+        self._urls[path] = url
+        return url
 
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
@@ -159,12 +180,54 @@ def _checked(base_url: str) -> str:
     return url
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    """The body as JSON in UTF-8; what UTF-8 cannot carry is escaped."""
-    try:
-        return _ENCODER.encode(body).encode()
-    except UnicodeEncodeError:
-        return json.dumps(body).encode()
+class _Writing:
+    """Request bodies as JSON; what is the same in many of them is written once.
+
+    That is the instructions, and all that is no message: model, sampling and reply format.
+    """
+
+    def __init__(self) -> None:
+        self._text = lru_cache(maxsize=_KINDS)(_ENCODER.encode)
+        self._heads: dict[str, tuple[Mapping[str, Any], str]] = {}
+
+    def encoded(self, body: Mapping[str, Any]) -> bytes:
+        """The body in UTF-8; what UTF-8 cannot carry is escaped."""
+        try:
+            return self._joined(body).encode()
+        except UnicodeEncodeError:
+            return json.dumps(body).encode()
+
+    def _joined(self, body: Mapping[str, Any]) -> str:
+        head = dict(body)
+        messages = head.pop("messages", None)
+        if not head or not isinstance(messages, list):
+            return _ENCODER.encode(body)
+        listed = ", ".join(map(self._message, messages))
+        return f'{self._head(head)[:-1]}, "messages": [{listed}]}}'
+
+    def _message(self, message: Mapping[str, Any]) -> str:
+        if message.keys() != _MESSAGE or message["role"] != "system":
+            return _ENCODER.encode(message)
+        content = message["content"]
+        if type(content) is not str:
+            return _ENCODER.encode(message)
+        return f'{{"role": "system", "content": {self._text(content)}}}'
+
+    def _head(self, head: Mapping[str, Any]) -> str:
+        form = _schema_name(head.get("response_format"))
+        known, text = self._heads.get(form, (None, ""))
+        if known != head:
+            text = _ENCODER.encode(head)
+            if len(self._heads) >= _KINDS:
+                self._heads.clear()
+            self._heads[form] = head, text
+        return text
+
+
+def _schema_name(response_format: object) -> str:
+    """What tells the few reply formats of a judge from each other."""
+    wanted = response_format.get("json_schema") if isinstance(response_format, dict) else None
+    return str(wanted.get("name")) if isinstance(wanted, dict) else ""
 
 
 def _read(raw: bytes) -> tuple[Any, str]:

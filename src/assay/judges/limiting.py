@@ -21,6 +21,8 @@ from assay.judges.retrying import LATE, LIMITED, Backoff, PassingError, chance
 
 T = TypeVar("T")
 
+_PATIENCE = 4
+"""A call that is refused for a rate limit is tried this many times as often as any other."""
 _JITTER = 0.05
 """Calls come back from a common wait within this part of it, not all at once."""
 
@@ -249,7 +251,9 @@ class Limiter:
     def _pause(self, fault: PassingError, trip: Trip) -> float:
         """Seconds of this call's own before its next attempt; raises if it gets none."""
         error, backoff = fault.error, self._backoff
-        if trip.attempts >= backoff.attempts:
+        # A rate limit is no fault of the call: it waits longer, and takes nothing from the budget.
+        limited = fault.busy == LIMITED
+        if trip.attempts >= backoff.attempts * (_PATIENCE if limited else 1):
             raise type(error)(f"{error} ({trip.attempts} attempts)") from None
         if fault.after is not None and fault.after > backoff.patience:
             raise JudgeUnavailable(f"{error} (it asks to wait {fault.after:.0f} s)") from None
@@ -260,7 +264,7 @@ class Limiter:
             raise type(error)(
                 f"{error} (no more attempts: the deadline of {self._deadline:g} s)"
             ) from None
-        if not asked and not self._budget.spend():
+        if not asked and not limited and not self._budget.spend():
             raise JudgeUnavailable(f"{error} (not tried again: too many calls fail)") from None
         # what the endpoint asks for is waited out with all the others
         return pause if pause >= asked else 0.0

@@ -56,7 +56,10 @@ def open_judge(
     if kind in ("langchain", "scripted"):
         raise ConfigError(f"judge {kind!r} needs an object: {JUDGES[kind]}")
     known = [name.partition(":")[0] for name in JUDGES]
-    raise ConfigError(f"unknown judge {judge!r}; {did_you_mean(kind, known)}")
+    near = did_you_mean(kind, known)
+    if near.startswith("known") and "-" in judge:  # the name of a model alone
+        near = f"did you mean 'openai:{judge}'?"
+    raise ConfigError(f"unknown judge {judge!r}; {near}")
 
 
 def _classifier(kind: str, model: str) -> Judge:

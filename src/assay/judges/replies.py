@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from assay.verdicts import LEVELS, Asked, Grading, Level, Mark, Rating, Span, Verdict
 
@@ -30,8 +30,7 @@ class UnreadableError(ValueError):
     """The reply as a whole cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """One verdict as the model gave it."""
 
     verdict: Verdict
@@ -182,7 +181,7 @@ def _items(text: str, nonce: str, name: str) -> list[Any]:
 def _object(text: str, nonce: str) -> dict[str, Any]:
     """The one JSON object that the reply must be, with the nonce of the call."""
     try:
-        data = json.loads(_bare(text), object_pairs_hook=_unique)
+        data = _DECODER.decode(_bare(text))
     except UnreadableError:
         raise
     except (ValueError, RecursionError):
@@ -211,6 +210,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(out) != len(pairs):
         raise UnreadableError("an object of the reply has a key twice")
     return out
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def find_quote(source: str, quote: str) -> Span | None:

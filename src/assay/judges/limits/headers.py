@@ -8,6 +8,10 @@ from collections.abc import Mapping
 _UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(ms|[smhd])")
 _DURATION = re.compile(rf"(?:{_PART.pattern})+")
+_LIMITS = tuple(
+    (f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}")
+    for kind in ("requests", "tokens")
+)
 _SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,9})?")
 
 
@@ -23,9 +27,9 @@ def until_reset(headers: Mapping[str, str]) -> float | None:
     True
     """
     waits = [
-        duration(headers.get(f"x-ratelimit-reset-{kind}"))
-        for kind in ("requests", "tokens")
-        if _is_none_left(headers.get(f"x-ratelimit-remaining-{kind}"))
+        duration(headers.get(reset))
+        for remaining, reset in _LIMITS
+        if _is_none_left(headers.get(remaining))
     ]
     return max((wait for wait in waits if wait is not None), default=None)
 
