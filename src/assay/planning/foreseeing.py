@@ -102,11 +102,11 @@ class _Traced(Case):
         default_factory=lambda: defaultdict(set)
     )
 
-    async def meet(self, need: Need[T]) -> T:
+    def meet(self, need: Need[T]) -> asyncio.Future[T]:
         self.children[_IN_WORK.get()].add(need)
         if need not in self._met:
             self._met[need] = asyncio.ensure_future(self._resolved(need))
-        return cast("T", await self._met[need])
+        return self._met[need]
 
     async def ask(self, ask: Ask[T]) -> T:
         answer, foreseen = self.foresight.look(ask)
