@@ -62,7 +62,7 @@ def test_directory(put: Any, tmp_path: Path) -> None:
         ("a.csv", "question,response\n", "a.csv holds no rows"),
         ("a.csv", "\n\n", "a.csv holds no rows"),
         ("a.json", "[]", "a.json holds no rows"),
-        ("a.jsonl.gz", gzip.compress(b""), "a.jsonl.gz holds no rows"),
+        ("a.jsonl.gz", gzip.compress(b"", mtime=0), "a.jsonl.gz holds no rows"),
         (
             "a.jsonl",
             (LINE + "\n") * 6 + '{"question": "q" "response": 1}',
