@@ -92,7 +92,7 @@ def test_a_metric_that_was_not_scored_is_named() -> None:
         ("embeded", "unknown judge 'embeded'; did you mean 'embedded'?"),
         (
             "gpt-4o",
-            "unknown judge 'gpt-4o'; known: embedded, hhem, langchain, nli, openai, scripted",
+            "unknown judge 'gpt-4o'; did you mean 'openai:gpt-4o'?",
         ),
         ("embedded:large", "unknown judge 'embedded:large'; did you mean 'embedded'?"),
         ("openai", "which model? write openai:MODEL, e.g. openai:gpt-4o-mini"),

@@ -111,7 +111,7 @@ class ProviderError(Exception):
         (402, JudgeUnusable, 1),
         (404, JudgeUnusable, 1),
         (400, JudgeRejected, 1),
-        (429, JudgeUnavailable, 2),
+        (429, JudgeUnavailable, 8),  # a rate limit is waited out for longer
         (503, JudgeUnavailable, 2),
         (None, JudgeUnavailable, 2),
     ],

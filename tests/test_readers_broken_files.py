@@ -151,7 +151,7 @@ def test_directory(put: Any, tmp_path: Path) -> None:
         ),
         (
             "a.jsonl",
-            gzip.compress(LINE.encode()),
+            gzip.compress(LINE.encode(), mtime=0),
             (
                 "a.jsonl, line 1: not UTF-8 (byte 0x8b at offset 1); it is gzip data; give the "
                 "file a name that ends in .gz"
@@ -194,7 +194,7 @@ def test_directory(put: Any, tmp_path: Path) -> None:
         ),
         (
             "a.jsonl.gz",
-            gzip.compress((LINE * 1000).encode())[:-12],
+            gzip.compress((LINE * 1000).encode(), mtime=0)[:-12],
             (
                 "a.jsonl.gz: the gzip data is broken or cut short: Compressed file ended before "
                 "the end-of-stream marker was reached"

@@ -213,7 +213,8 @@ def test_claims_keep_the_digits_that_they_begin_with(tmp_path: Path, server: End
     (part,) = ran(tmp_path, suite(case_of(providerOutput=said)), *GRADED)
     claims = ["2007 saw the first iPhone.", "3 million were sold."]
     assert [claim["claim"] for claim in part["claims"]] == claims
-    assert list(server.asked("verdicts")[0]["claims"].values()) == claims
+    asked = {text for data in server.asked("verdicts") for text in data["claims"].values()}
+    assert set(claims) <= asked
 
 
 def test_what_the_judge_does_not_answer_is_not_incorrect(tmp_path: Path, server: Endpoint) -> None:
