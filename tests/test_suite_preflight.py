@@ -310,3 +310,20 @@ def test_several_rubrics_on_one_answer_cost_one_call(tmp_path: Path, server: End
     assert server.calls == 1
     assert len(parts_of(record)) == 4
     assert "error" not in statuses(parts_of(record))
+
+
+def test_a_grader_for_embeddings_is_no_chat_model(tmp_path: Path) -> None:
+    config = """
+providers: [echo]
+prompts: ['mill']
+defaultTest:
+  options:
+    provider:
+      text: openai:chat:judge
+      embedding: openai:embedding:vectors
+tests:
+  - assert: [{type: similar, value: mill}]
+"""
+    path = tmp_path / "suite.yaml"
+    path.write_text(config, "utf-8")
+    assert run(["validate", "-c", str(path)]) == 0

@@ -120,7 +120,7 @@ class Graders:
         embedding = spec.embedding if spec is not None else None
         judge = self._named(text, prompts, embedding)
         if embedding is not None and not _same_place(text, embedding):
-            return Embedder(judge, self._named(_without(embedding), None, embedding))
+            return Embedder(judge, self._named(as_chat(embedding), None, embedding))
         return judge
 
     def _named(
@@ -216,7 +216,7 @@ def _same_place(text: ProviderSpec | None, embedding: ProviderSpec) -> bool:
     )
 
 
-def _without(embedding: ProviderSpec) -> ProviderSpec:
+def as_chat(embedding: ProviderSpec) -> ProviderSpec:
     """The endpoint of an embedding model as that of a chat model, which is not asked."""
     vendor, _, rest = embedding.id.partition(":")
     return ProviderSpec(id=f"{vendor}:{rest.split(':')[-1]}", config=embedding.config)

@@ -8,7 +8,7 @@ from assay.errors import AssayError
 from assay.suite.asserting import graded_leaves
 from assay.suite.assertions.program import PYTHON
 from assay.suite.case import Placed, TestCase
-from assay.suite.graders import Graders
+from assay.suite.graders import Graders, as_chat
 from assay.suite.grading import lacking, skills_of
 from assay.suite.kinds import base_of, leaves
 from assay.suite.loading import Suite
@@ -160,6 +160,7 @@ class Preflight:
 def _specs(named: GraderSpec | None, graders: Graders) -> Iterator[ProviderSpec]:
     """The endpoints of a grader."""
     if named is not None:
-        yield from (one for one in (named.text, named.embedding) if one is not None)
+        embedding = None if named.embedding is None else as_chat(named.embedding)
+        yield from (one for one in (named.text, embedding) if one is not None)
     elif isinstance(graders.default, str):
         yield ProviderSpec(id=graders.default)
