@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--base", required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--calls", type=int, default=64)
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, default=1_000_000, help="rows of the workload")
     parser.add_argument("--bare", action="store_true", help="remember nothing")
     given = parser.parse_args()
     import aiohttp  # noqa: F401 - the other clients import theirs before the clock runs, too

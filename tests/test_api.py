@@ -29,6 +29,7 @@ from assay.api import open_metrics, provenance, run_sync
 from assay.asks import Ask, Extract, Judge, T
 from assay.errors import ConfigError, DataError, JudgeUnusable
 from assay.judges.budget import Budgeted, Limit
+from assay.judges.memory.sqlite import SqliteStore
 from assay.judges.named import JUDGES
 from assay.judges.openai import openai_judge
 
@@ -330,10 +331,17 @@ def test_a_cache_answers_the_second_time(tmp_path: Path) -> None:
     kept = tmp_path / "answers.sqlite"
     samples = [{"response": "A mill.", "contexts": ["A mill."]}]
     first = assay.evaluate(samples, "faithfulness", judge, cache=kept)
-    again = assay.evaluate(samples, "faithfulness", judge, cache=str(kept))
+    again = assay.evaluate(samples, "faithfulness", judge, cache=SqliteStore(kept))
     assert kept.is_file()
     assert first.rows[0].scores == again.rows[0].scores
     assert (again.provenance["usage"]["calls"], again.provenance["usage"]["cached"]) == (0, 2)
+
+
+def test_what_is_no_cache_is_refused() -> None:
+    wrong: Any
+    for wrong in (None, 5, {}):
+        with pytest.raises(ConfigError, match="cache is True, False"):
+            assay.evaluate([ROW], "faithfulness", ScriptedJudge(), cache=wrong)
 
 
 def test_a_spent_budget_keeps_the_rows_so_far() -> None:

@@ -262,7 +262,7 @@ async def test_batches_of_another_process_are_cancelled_by_their_folder(
             await cancel_batches(tmp_path)
         await judge.aclose()
         await asyncio.gather(work, return_exceptions=True)
-        assert "1 batches go on" in said[-1]
+        assert "1 batch goes on at" in said[-1]
         assert await cancel_batches(tmp_path) == ["batch_0"]
         assert server.batches["batch_0"]["status"] == "cancelling"
         assert await cancel_batches(tmp_path / "nothing") == []

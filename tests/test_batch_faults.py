@@ -18,7 +18,10 @@ from assay.judges.batch import lines
 from assay.judges.batch.following import Polling
 from assay.judges.batch.judge import BatchJudge, open_batch_judge
 from assay.judges.retrying import Backoff
+from assay.runs import score_to
+from assay.runs.outages import OutageError
 from batch_server import BatchServer, Course
+from scored_runs import METRICS, rows, write
 
 KEY = "sk-very-secret-0123456789"
 TEXTS = ["A b.", "C d.", "E f."]
@@ -180,6 +183,25 @@ async def test_an_outage_that_is_too_long_is_an_error(tmp_path: Path) -> None:
         server.http.clear()
         assert await claims(server, tmp_path, "A b.") == [["A b."]]
     assert len(server.batches) == 1
+
+
+async def test_a_run_in_a_folder_stops_there_and_goes_on_with_the_same_batch(
+    tmp_path: Path,
+) -> None:
+    data = write(tmp_path / "in.jsonl", rows(3))
+    async with BatchServer() as server:
+        server.http["GET /batches/"] = [503] * 200
+        short = Polling(first=0.01, longest=0.01, outage=0.02)
+        run, state = tmp_path / "run", tmp_path / "state"
+        with pytest.raises(OutageError, match="503"):
+            await asyncio.to_thread(
+                score_to, run, data, METRICS, judge_at(server, state, polling=short)
+            )
+        server.http.clear()
+        outcome = await asyncio.to_thread(
+            score_to, run, data, METRICS, judge_at(server, state), resume=True
+        )
+    assert (outcome.scored, outcome.failed) == (3, 0)
 
 
 async def test_patience_ends_before_a_batch_that_does_not(tmp_path: Path) -> None:

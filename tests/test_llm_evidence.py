@@ -181,7 +181,7 @@ CHANGES: dict[str, Any] = {
     "prompts": {"extract": "List the claims."},
     "embedding": OpenAIComplete("m", base_url="http://127.0.0.1:1").embedding("small"),
 }
-HARMLESS = {"complete", "name", "nonce", "reasks"}
+HARMLESS = {"complete", "limiter", "name", "nonce", "reasks"}
 
 
 def test_every_option_is_in_the_fingerprint_or_harmless() -> None:

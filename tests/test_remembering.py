@@ -217,7 +217,7 @@ async def test_offline_answers_from_the_store_or_fails(store: Store) -> None:
     inner = ScriptedJudge()
     judge = RememberingJudge(inner, store, offline=True)
     assert (await judge.answer(ASK))[0][0].verdict is Verdict.ENTAILED
-    with pytest.raises(JudgeError, match="offline and not in the cache: Entail of judge scripted"):
+    with pytest.raises(JudgeError, match="the cache lacks the verdicts of scripted"):
         await judge.answer(OTHER)
     assert inner.asked == []
 
@@ -368,7 +368,7 @@ def test_a_second_run_costs_no_call_and_scores_the_same(tmp_path: Path) -> None:
         assert run.provenance["usage"]["calls"] == 0
         assert run.provenance["usage"]["cached"] > 0
     missing = evaluate([Sample("q9", "Hail.", ["Hail."])], ["faithfulness"], judge(offline=True))
-    assert "offline and not in the cache: Extract" in missing.rows[0].scores["faithfulness"].reason
+    assert "the cache lacks the claims of " in missing.rows[0].scores["faithfulness"].reason
 
 
 async def test_claims_keep_their_places_and_opinions() -> None:

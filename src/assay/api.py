@@ -121,7 +121,7 @@ async def evaluate_async(
     *,
     columns: Mapping[str, str] | None = None,
     concurrency: int = CONCURRENCY,
-    cache: bool | str | Path = False,
+    cache: bool | str | Path | Store = False,
 ) -> Run:
     """Score samples by metrics: `evaluate` for code that runs in an event loop."""
     chosen, answerer = open_metrics(metrics), open_judge(judge)
@@ -164,10 +164,14 @@ def collecting_seldom() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _store(cache: bool | str | Path) -> Store | None:
-    """What keeps answers: the file that the commands use, another one, or nothing."""
+def _store(cache: bool | str | Path | Store) -> Store | None:
+    """What keeps answers: the file that the commands use, another one, a store, or nothing."""
     if cache is False:
         return None
+    if not isinstance(cache, bool | str | Path):
+        if not callable(getattr(cache, "put", None)):
+            raise ConfigError(f"cache is True, False, a path or a store of answers, not {cache!r}")
+        return cache
     from assay.judges.memory.sqlite import SqliteStore
 
     return SqliteStore() if cache is True else SqliteStore(Path(cache))
@@ -180,7 +184,7 @@ def evaluate(
     *,
     columns: Mapping[str, str] | None = None,
     concurrency: int = CONCURRENCY,
-    cache: bool | str | Path = False,
+    cache: bool | str | Path | Store = False,
 ) -> Run:
     """Score samples by metrics.
 
@@ -188,9 +192,9 @@ def evaluate(
     ``metrics``: names with parameters or `Metric` objects; scores are kept under the names as
     given. ``judge``: a name (see `open_judge`) or a judge object. ``columns`` is that of `load`.
     At most ``concurrency`` samples are in work at once. With ``cache`` the judge's answers are
-    kept in the file of the commands (True) or another one, and used again. A judge whose budget is
-    spent ends the run: it holds the rows so far, and ``provenance["stopped"]`` says so. Works
-    inside a running event loop, too.
+    kept in the file of the commands (True), another one or a `Store`, and used again. A judge whose
+    budget is spent ends the run: it holds the rows so far, and ``provenance["stopped"]`` says so.
+    Works inside a running event loop, too.
 
     Raises ConfigError, DataError, and JudgeUnusable; troubles of single samples are in their
     scores.

@@ -181,7 +181,7 @@ class EntailmentMatrix:
 
     def supported(self) -> tuple[Truth, ...]:
         """Per claim: does any premise entail it?"""
-        return tuple(any_of(cell.verdict.entailed for cell in row) for row in self.cells)
+        return tuple(map(_any_entails, self.cells))
 
     def supported_among(self, premises: Sequence[Truth]) -> tuple[Truth, ...]:
         """Per claim: does any of the chosen premises entail it? (a choice may be unknown)"""
@@ -198,16 +198,14 @@ class EntailmentMatrix:
         return tuple(
             both(
                 any_of(cell.verdict.contradicted for cell in row),
-                negate(any_of(cell.verdict.entailed for cell in row)),
+                negate(_any_entails(row)),
             )
             for row in self.cells
         )
 
     def useful(self) -> tuple[Truth, ...]:
         """Per premise: does it entail any claim?"""
-        return tuple(
-            any_of(row[c].verdict.entailed for row in self.cells) for c in range(self.width)
-        )
+        return tuple(_any_entails(row[c] for row in self.cells) for c in range(self.width))
 
     def rows(self, keep: Sequence[int]) -> EntailmentMatrix:
         """The matrix of some of the claims."""
@@ -223,11 +221,25 @@ class EntailmentMatrix:
 
         Ties go to the first premise. None where there are no premises.
         """
-        rank = {Verdict.ENTAILED: 3, Verdict.CONTRADICTED: 2, Verdict.NEUTRAL: 1}
-        row = self.cells[i]
-        if not row:
-            return None
-        return max(
-            range(len(row)),
-            key=lambda c: (rank.get(row[c].verdict, 0), row[c].probability or 0.0, -c),
-        )
+        best, most = None, (-1, 0.0)
+        for c, cell in enumerate(self.cells[i]):
+            says = _RANK[cell.verdict], cell.probability or 0.0
+            if says > most:
+                best, most = c, says
+        return best
+
+
+_RANK: Mapping[Verdict, int] = MappingProxyType(
+    {Verdict.ENTAILED: 3, Verdict.CONTRADICTED: 2, Verdict.NEUTRAL: 1, Verdict.UNKNOWN: 0}
+)
+
+
+def _any_entails(cells: Iterable[Cell]) -> Truth:
+    """`any_of` the cells' ``entailed``: the innermost loop of most metrics."""
+    unknown = False
+    for cell in cells:
+        verdict = cell.verdict
+        if verdict is Verdict.ENTAILED:
+            return True
+        unknown = unknown or verdict is Verdict.UNKNOWN
+    return None if unknown else False

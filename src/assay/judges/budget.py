@@ -11,6 +11,7 @@ from typing import Any
 
 from assay.asks import Ask, Judge, Skill, T, Usage
 from assay.errors import BudgetSpent, ConfigError
+from assay.judges.reaching import Reach, reach_of
 from assay.judges.sizing import calls_for
 
 MARGIN = 2.0
@@ -134,6 +135,11 @@ class Budgeted:
     def used(self) -> Usage:
         """What was used of the budget."""
         return self._judge.usage.since(self._before)
+
+    @property
+    def reach(self) -> Reach:
+        """That of the judge."""
+        return reach_of(self._judge)
 
     def can(self, skill: Skill) -> bool:
         return self._judge.can(skill)

@@ -11,8 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from assay.errors import ConfigError, JudgeUnavailable, JudgeUnusable, MalformedAnswer
 from assay.judges.chat import CHAT, Path, Reply
+from assay.judges.limits.watch import Watch
 from assay.judges.retrying import LATE, PassingError
 
 if TYPE_CHECKING:
@@ -21,9 +24,10 @@ if TYPE_CHECKING:
 
 OPENAI = "https://api.openai.com/v1"
 _LOOPBACK = ("localhost", "127.", "::1")
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 _MESSAGE = frozenset(("role", "content"))
+_ROLES = frozenset(("system", "user"))
 _KINDS = 64
 """Instructions and reply formats that are kept as JSON; a judge has about eight."""
 
@@ -51,8 +55,7 @@ class HttpCarrier:
         self.where = _checked(base_url)
         self._env, self._header, self._query = api_key_env, key_header, dict(query)
         self._timeout = timeout
-        self._session: aiohttp.ClientSession | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._connection: tuple[aiohttp.ClientSession, Watch] | None = None
         self._urls: dict[Path, URL] = {}
         self._written = _Writing()
 
@@ -60,18 +63,20 @@ class HttpCarrier:
         """The endpoint's answer; raises PassingError, JudgeUnusable."""
         import aiohttp
 
-        session, headers = self._open(), self._headers()
+        session, watch = self._connected()
+        headers = self._headers()
         try:
-            async with session.post(
-                self._urls.get(path) or self._url(path),
-                data=aiohttp.BytesPayload(
-                    self._written.encoded(body), content_type="application/json"
-                ),
-                headers=headers,
-                allow_redirects=False,  # a key is not carried elsewhere
-            ) as response:
-                raw = await response.read()
-                return Reply(response.status, response.headers, *_read(raw))
+            with watch.within(self._timeout):
+                async with session.post(
+                    self._urls.get(path) or self._url(path),
+                    data=aiohttp.BytesPayload(
+                        self._written.encoded(body), content_type="application/json"
+                    ),
+                    headers=headers,
+                    allow_redirects=False,  # a key is not carried elsewhere
+                ) as response:
+                    raw = await response.read()
+                    return Reply(response.status, response.headers, *_read(raw))
         except TimeoutError:
             late = f"{self.where}: no answer within {self._timeout:g} s"
             raise PassingError(JudgeUnavailable(late), busy=LATE) from None
@@ -108,9 +113,9 @@ class HttpCarrier:
 
     async def aclose(self) -> None:
         """Close the session, if there is one."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection[0].close()
 
     def _url(self, path: Path) -> URL:
         """The URL with its query, made once; raises aiohttp's InvalidURL."""
@@ -126,22 +131,27 @@ class HttpCarrier:
         return url
 
     def _open(self) -> aiohttp.ClientSession:
+        return self._connected()[0]
+
+    def _connected(self) -> tuple[aiohttp.ClientSession, Watch]:
+        """The session of the running event loop, and the watch over its time-outs."""
         import aiohttp
 
         loop = asyncio.get_running_loop()
-        if self._session is None or self._loop is not loop:
+        if self._connection is not None:
+            if self._connection[1].loop is loop:
+                return self._connection
             # A session of an earlier loop cannot be closed from this one.
-            if self._session is not None:
-                self._session.detach()
-            host = urlsplit(self.where).hostname or ""
-            self._loop = loop
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                timeout=aiohttp.ClientTimeout(total=self._timeout),
-                trust_env=not host.startswith(_LOOPBACK),
-                cookie_jar=aiohttp.DummyCookieJar(),
-            )
-        return self._session
+            self._connection[0].detach()
+        host = urlsplit(self.where).hostname or ""
+        session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(),  # none: a timer for each request costs more
+            trust_env=not host.startswith(_LOOPBACK),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._connection = session, Watch(loop)
+        return self._connection
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json"}
@@ -187,41 +197,47 @@ class _Writing:
     """
 
     def __init__(self) -> None:
-        self._text = lru_cache(maxsize=_KINDS)(_ENCODER.encode)
-        self._heads: dict[str, tuple[Mapping[str, Any], str]] = {}
+        self._text = lru_cache(maxsize=_KINDS)(_encoded)
+        self._heads: dict[str, tuple[Mapping[str, Any], bytes]] = {}
 
     def encoded(self, body: Mapping[str, Any]) -> bytes:
         """The body in UTF-8; what UTF-8 cannot carry is escaped."""
         try:
-            return self._joined(body).encode()
+            return self._joined(body)
         except UnicodeEncodeError:
             return json.dumps(body).encode()
 
-    def _joined(self, body: Mapping[str, Any]) -> str:
+    def _joined(self, body: Mapping[str, Any]) -> bytes:
         head = dict(body)
         messages = head.pop("messages", None)
         if not head or not isinstance(messages, list):
-            return _ENCODER.encode(body)
-        listed = ", ".join(map(self._message, messages))
-        return f'{self._head(head)[:-1]}, "messages": [{listed}]}}'
+            return _encoded(body)
+        listed = b",".join(map(self._message, messages))
+        return b'%s,"messages":[%s]}' % (self._head(head)[:-1], listed)
 
-    def _message(self, message: Mapping[str, Any]) -> str:
-        if message.keys() != _MESSAGE or message["role"] != "system":
-            return _ENCODER.encode(message)
-        content = message["content"]
+    def _message(self, message: Mapping[str, Any]) -> bytes:
+        if message.keys() != _MESSAGE or message["role"] not in _ROLES:
+            return _encoded(message)
+        role, content = message["role"], message["content"]
         if type(content) is not str:
-            return _ENCODER.encode(message)
-        return f'{{"role": "system", "content": {self._text(content)}}}'
+            return _encoded(message)
+        if role == "system":
+            return b'{"role":"system","content":%s}' % self._text(content)
+        return b'{"role":"user","content":%s}' % msgspec.json.encode(content)
 
-    def _head(self, head: Mapping[str, Any]) -> str:
+    def _head(self, head: Mapping[str, Any]) -> bytes:
         form = _schema_name(head.get("response_format"))
-        known, text = self._heads.get(form, (None, ""))
+        known, text = self._heads.get(form, (None, b""))
         if known != head:
-            text = _ENCODER.encode(head)
+            text = _encoded(head)
             if len(self._heads) >= _KINDS:
                 self._heads.clear()
             self._heads[form] = head, text
         return text
+
+
+def _encoded(value: object) -> bytes:
+    return _ENCODER.encode(value).encode()
 
 
 def _schema_name(response_format: object) -> str:
@@ -233,6 +249,14 @@ def _schema_name(response_format: object) -> str:
 def _read(raw: bytes) -> tuple[Any, str]:
     text = raw.decode("utf-8", "replace")
     try:
-        return json.loads(text), text
+        return msgspec.json.decode(raw), text
     except (ValueError, RecursionError):
-        return None, text
+        return _loosely(text), text
+
+
+def _loosely(text: str) -> Any:
+    """JSON as Python reads it, with broken characters and numbers that are none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -153,6 +153,7 @@ def langchain_judge(
         reasons=reasons,
         reasks=reasks,
         prompts=prompts,
+        limiter=limiter,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from assay.judges.limits.headers import until_reset
 from assay.judges.limits.latency import Latencies
 from assay.judges.limits.rates import Quota, Rates
 from assay.judges.limits.window import Window
+from assay.judges.reaching import Reach
 from assay.judges.retrying import LATE, LIMITED, Backoff, PassingError, chance
 
 T = TypeVar("T")
@@ -48,7 +48,8 @@ class Limiter:
     a minute. A wait that the endpoint asks for holds back all calls. A call and its repeats take
     at most ``deadline`` seconds from its first sending on (None: no limit). With
     ``adaptive_timeout`` an attempt is given up after eight times what 95 % of the recent answers
-    took, at least after 10 s, and repeated with four times that.
+    took, at least after 10 s, and repeated with four times that. With ``breaker`` an endpoint that
+    only fails is left alone for a while, and calls fail at once; see `Circuit`.
 
     ``rates`` are kept in the place of ``rpm`` and ``tpm``, e.g. those of several processes.
     It works in several event loops in turn. Raises ConfigError for limits that cannot work.
@@ -62,6 +63,7 @@ class Limiter:
         tpm: float | None = None,
         deadline: float | None = 300.0,
         adaptive_timeout: bool = True,
+        breaker: bool = True,
         backoff: Backoff | None = None,
         clock: Callable[[], float] = time.monotonic,
         rates: Quota | None = None,
@@ -74,7 +76,7 @@ class Limiter:
         self._rates: Quota = rates or Rates(rpm, tpm, clock)
         self._gate = Gate(self._window, self._rates)
         self._budget = RetryBudget(concurrency)
-        self._circuit = Circuit()
+        self._circuit, self._breaker = Circuit(), breaker
         self._latencies = Latencies() if adaptive_timeout else None
         self._quiet_until = self._quiet_for = 0.0
         self._note = ""
@@ -94,6 +96,11 @@ class Limiter:
     def counts_tokens(self) -> bool:
         """Whether it matters how many tokens a call is said to have."""
         return self._rates.counts_tokens
+
+    @property
+    def reach(self) -> Reach:
+        """How calls went of late."""
+        return self._circuit.reach(self._clock())
 
     async def run(
         self, call: Callable[[], Awaitable[T]], *, where: str, usage: Usage, tokens: float = 0.0
@@ -209,16 +216,12 @@ class Limiter:
         limit = self._time_limit(trip, began)
         if limit is None:
             return await call()
-        watched = lane.watch.keep(limit)
         try:
-            return await call()
-        except asyncio.CancelledError:
-            if not lane.watch.release(watched):
-                raise
-        finally:
-            lane.watch.release(watched)
-        late = JudgeUnavailable(f"{trip.where}: no answer within {limit:.3g} s")
-        raise PassingError(late, busy=LATE)
+            with lane.watch.within(limit):
+                return await call()
+        except TimeoutError:
+            late = JudgeUnavailable(f"{trip.where}: no answer within {limit:.3g} s")
+            raise PassingError(late, busy=LATE) from None
 
     def _time_limit(self, trip: Trip, began: float) -> float | None:
         """Seconds for the next attempt; its own time-out may be shorter."""
@@ -237,7 +240,8 @@ class Limiter:
         trip.late += fault.busy == LATE
         if fault.after:
             self._hold(fault.after)
-        if isinstance(fault.error, JudgeUnavailable) and not fault.after:
+        waits = bool(fault.after) and not self._is_beyond_patience(fault.after)
+        if self._breaker and isinstance(fault.error, JudgeUnavailable) and not waits:
             limited = fault.busy == LIMITED
             self._circuit.failed(self._clock(), str(fault.error), limited=limited, probe=probe)
         elif probe:
@@ -253,9 +257,11 @@ class Limiter:
         error, backoff = fault.error, self._backoff
         # A rate limit is no fault of the call: it waits longer, and takes nothing from the budget.
         limited = fault.busy == LIMITED
-        if trip.attempts >= backoff.attempts * (_PATIENCE if limited else 1):
-            raise type(error)(f"{error} ({trip.attempts} attempts)") from None
-        if fault.after is not None and fault.after > backoff.patience:
+        patience = _PATIENCE if limited and backoff.attempts > 1 else 1
+        if trip.attempts >= backoff.attempts * patience:
+            s = "" if trip.attempts == 1 else "s"
+            raise type(error)(f"{error} ({trip.attempts} attempt{s})") from None
+        if self._is_beyond_patience(fault.after):
             raise JudgeUnavailable(f"{error} (it asks to wait {fault.after:.0f} s)") from None
         pause, asked = backoff.pause(trip.attempts), fault.after or 0.0
         now = max(self._clock(), trip.reached)
@@ -268,6 +274,9 @@ class Limiter:
             raise JudgeUnavailable(f"{error} (not tried again: too many calls fail)") from None
         # what the endpoint asks for is waited out with all the others
         return pause if pause >= asked else 0.0
+
+    def _is_beyond_patience(self, wait: float | None) -> bool:
+        return wait is not None and wait > self._backoff.patience
 
     def _hold(self, wait: float) -> None:
         """Hold all calls back; a wait beyond patience is left to the refusal that will say so."""

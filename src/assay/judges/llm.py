@@ -37,6 +37,7 @@ from assay.judges.prompting import (
     rate_form,
 )
 from assay.judges.questioning import Questioning
+from assay.judges.reaching import Reach, Reachable, reach_of
 from assay.judges.replies import (
     PARSER,
     Key,
@@ -70,7 +71,7 @@ class LLMJudge:
     ``max_claims`` criteria. ``reasons`` asks for a reason a verdict, label, rating and grade.
     ``prompts`` replaces the instructions by kind ("extract", "opinions", "entail", "label",
     "rate", "grade", "questions"). Embeddings are those of ``embedding``; without it, no ask for
-    them is answered. ``nonce`` gives each call its nonce.
+    them is answered. ``nonce`` gives each call its nonce. ``limiter`` knows how calls went of late.
 
     What a reply leaves out is asked for again, up to ``reasks`` times, and is UNKNOWN (a label,
     rating or grade: None) after that. Evidence is only what stands in the premise: a verdict whose
@@ -93,11 +94,12 @@ class LLMJudge:
         prompts: Mapping[str, str] | None = None,
         embedding: Embedding | None = None,
         nonce: Nonce = random_nonce,
+        limiter: Reachable | None = None,
     ) -> None:
         if max_claims < 1 or max_chars < 1:
             raise ConfigError("max_claims and max_chars must be at least 1")
         texts = prompt_texts(prompts)
-        self._name = name
+        self._name, self._limiter = name, limiter
         self.endpoint: Mapping[str, Any] = MappingProxyType(dict(fingerprint_parts))
         """What the replies depend on: model, URL, sampling."""
         self.embedding_model = embedding.model if embedding else None
@@ -151,6 +153,11 @@ class LLMJudge:
     @property
     def usage(self) -> Usage:
         return self._asking.usage
+
+    @property
+    def reach(self) -> Reach:
+        """How calls went of late."""
+        return reach_of(self._limiter)
 
     def can(self, skill: Skill) -> bool:
         return skill in get_args(Skill) and (skill != "embed" or self._embedding is not None)

@@ -6,13 +6,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from assay.asks import Usage
 from assay.errors import ConfigError
 from assay.judges.asking import REASKS
 from assay.judges.carrier import OPENAI, HttpCarrier
 from assay.judges.chat import Chat
-from assay.judges.complete import Completion, Messages, Schema
-from assay.judges.embedding import Embedding
+from assay.judges.endpoint import ChatEndpoint
 from assay.judges.limiting import Limiter
 from assay.judges.llm import LLMJudge
 from assay.judges.openai_client import ClientComplete
@@ -20,7 +18,7 @@ from assay.judges.retrying import Backoff
 from assay.judges.terms import Format, Sampling
 
 
-class OpenAIComplete:
+class OpenAIComplete(ChatEndpoint):
     """Completions of ``model`` at an OpenAI-compatible endpoint.
 
     ``base_url`` is, unless given, $OPENAI_BASE_URL or OpenAI's own. The key is read at every
@@ -48,41 +46,16 @@ class OpenAIComplete:
     ) -> None:
         where = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         sampling = sampling or Sampling()
-        self._carrier = HttpCarrier(where, api_key_env, key_header, query or {}, timeout)
-        self._parts = {
-            "model": model,
-            "base_url": self._carrier.where,
-            "query": dict(query or {}),
-            **sampling.parts(),
-        }
-        self._chat = Chat(
+        carrier = HttpCarrier(where, api_key_env, key_header, query or {}, timeout)
+        chat = Chat(
             model,
-            self._carrier,
+            carrier,
             sampling,
-            newest=self._carrier.where == OPENAI,
+            newest=carrier.where == OPENAI,
             limiter=limiter or Limiter(concurrency, backoff=backoff),
         )
-
-    @property
-    def usage(self) -> Usage:
-        """Requests, tokens and retries so far, and what the endpoint refused."""
-        return self._chat.usage
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        """What the replies depend on, for a fingerprint."""
-        return self._parts
-
-    async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
-        return await self._chat.complete(messages, schema)
-
-    def embedding(self, model: str) -> Embedding:
-        """Embeddings by another model at the same endpoint."""
-        return Embedding(model, self._chat)
-
-    async def aclose(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        await self._carrier.aclose()
+        parts = {"model": model, "base_url": carrier.where, "query": dict(query or {})}
+        super().__init__(chat, parts | sampling.parts(), carrier.aclose)
 
 
 def openai_judge(
@@ -165,4 +138,5 @@ def openai_judge(
         reasks=reasks,
         prompts=prompts,
         embedding=complete.embedding(embedding_model) if embedding_model else None,
+        limiter=limiter,
     )

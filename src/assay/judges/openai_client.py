@@ -10,11 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from assay.asks import Usage
 from assay.errors import JudgeUnavailable, MissingExtra
 from assay.judges.chat import CHAT, Chat, Path, Reply
-from assay.judges.complete import Completion, Messages, Schema
-from assay.judges.embedding import Embedding
+from assay.judges.endpoint import ChatEndpoint
 from assay.judges.limiting import Limiter
 from assay.judges.retrying import LATE, Backoff, PassingError, of_another_loop, without_stale
 from assay.judges.terms import Sampling
@@ -23,7 +21,7 @@ _NAMED = ("model", "messages", "input", "encoding_format")
 """Parameters that the client is given by their names."""
 
 
-class ClientComplete:
+class ClientComplete(ChatEndpoint):
     """Completions of ``model`` through an ``openai.OpenAI`` or ``AsyncOpenAI`` object.
 
     The object is left as it is: a copy of it is used that does not retry, since retries are
@@ -48,30 +46,10 @@ class ClientComplete:
     ) -> None:
         sampling = sampling or Sampling()
         limiter = limiter or Limiter(concurrency, backoff=backoff)
-        self._carrier = _ClientCarrier(client, timeout, limiter.maximum)
-        self._parts = {"model": model, "base_url": self._carrier.where, **sampling.parts()}
-        self._chat = Chat(model, self._carrier, sampling, newest=True, limiter=limiter)
-
-    @property
-    def usage(self) -> Usage:
-        """Requests, tokens and retries so far, and what the endpoint refused."""
-        return self._chat.usage
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        """What the replies depend on, for a fingerprint."""
-        return self._parts
-
-    async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
-        return await self._chat.complete(messages, schema)
-
-    def embedding(self, model: str) -> Embedding:
-        """Embeddings by another model through the same client."""
-        return Embedding(model, self._chat)
-
-    async def aclose(self) -> None:
-        """Let the threads and connections of the copy go; the client stays open."""
-        await self._carrier.aclose()
+        carrier = _ClientCarrier(client, timeout, limiter.maximum)
+        parts = {"model": model, "base_url": carrier.where, **sampling.parts()}
+        chat = Chat(model, carrier, sampling, newest=True, limiter=limiter)
+        super().__init__(chat, parts, carrier.aclose)
 
 
 class _ClientCarrier:

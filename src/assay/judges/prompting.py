@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal, get_args
+
+import msgspec
 
 from assay.asks import Entail, Extract, Grade, Questions, Rate, Trait
 from assay.errors import ConfigError, did_you_mean
@@ -28,7 +30,7 @@ _IDS: Mapping[str, Mapping[str, str]] = {
     "labels": {"text": "t1"},
     "grades": {"criterion": "k1"},
 }
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def prompt_texts(own: Mapping[str, str] | None) -> dict[Kind, str]:
@@ -49,7 +51,7 @@ def _stored(kind: Kind) -> str:
 
 def random_nonce(instructions: str, data: str) -> str:
     """16 hexadecimal digits drawn at random, whatever the call is."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ def criterion_id(k: int) -> str:
 
 
 def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:
-    text = paired(_ENCODER.encode(data))
+    text = _written(data)
     instructions = form.system["content"]
     nonce = form.nonce(instructions, text)
     while nonce in text:
@@ -241,6 +243,13 @@ def _messages(form: Form, data: Mapping[str, Any]) -> tuple[str, Messages]:
     fenced = f"nonce {nonce}\n{text}\nnonce {nonce}"
     end = f'The data ends here. Reply as the system message says, with "nonce": "{nonce}".'
     return nonce, (form.system, {"role": "user", "content": fenced + "\n" + end})
+
+
+def _written(data: Mapping[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(data).decode()
+    except (TypeError, UnicodeEncodeError):  # strings of other classes, lone surrogates
+        return paired(_ENCODER.encode(data))
 
 
 def paired(text: str) -> str:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, cast
 
 from assay.asks import Ask, Judge, Skill, T, Usage
 from assay.errors import ConfigError, JudgeRejected
 from assay.judges.memory.codec import Entry, entry, pack, unpack
 from assay.judges.memory.store import Record, Store
+from assay.judges.reaching import Reach, reach_of
+
+_ANSWERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Extract": "claims",
+        "Entail": "verdicts",
+        "Label": "labels",
+        "Rate": "rating",
+        "Grade": "grades",
+        "Questions": "questions",
+        "Embed": "embeddings",
+    }
+)
+"""What people call the answer to an ask."""
 
 
 @dataclass
@@ -98,6 +114,11 @@ class RememberingJudge:
             cached=used.cached + recall.hits + recall.shared,
         )
 
+    @property
+    def reach(self) -> Reach:
+        """That of the judge."""
+        return reach_of(self._judge)
+
     def can(self, skill: Skill) -> bool:
         return self._judge.can(skill)
 
@@ -150,8 +171,11 @@ class RememberingJudge:
 
     def _refuse_offline(self, ask: Ask[Any]) -> None:
         if self._offline:
+            kind = type(ask).__name__
+            what = _ANSWERS.get(kind, f"{kind} answer")
             raise JudgeRejected(
-                f"offline and not in the cache: {type(ask).__name__} of judge {self.name}"
+                f"offline, and the cache lacks the {what} of {self.name} to this: "
+                "run it once without offline"
             )
 
     async def _join(self, place: Entry, flight: _Flight) -> Any:

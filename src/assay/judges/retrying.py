@@ -12,8 +12,7 @@ from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import TypeVar
 
-from assay.asks import Usage
-from assay.errors import ConfigError, JudgeError, JudgeUnavailable
+from assay.errors import ConfigError, JudgeError
 
 T = TypeVar("T")
 
@@ -71,44 +70,6 @@ class Backoff:
     def pause(self, attempt: int) -> float:
         """Seconds before attempt ``attempt + 1``, unless the server asks for more."""
         return min(self.longest, self.first * 2.0 ** (attempt - 1)) * (0.5 + chance() / 2)
-
-
-class Patience:
-    """Repeats calls; a wait that one call is told to keep holds back all calls."""
-
-    def __init__(self, backoff: Backoff, usage: Usage) -> None:
-        self._backoff = backoff
-        self._usage = usage
-        self._quiet_until = 0.0
-
-    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of the call; raises the JudgeError of its last fault."""
-        backoff = self._backoff
-        for attempt in range(1, backoff.attempts + 1):
-            if (wait := self._quiet_until - time.monotonic()) > 0:
-                await backoff.sleep(wait)
-            try:
-                return await call()
-            except PassingError as fault:
-                error = fault.error
-                if attempt == backoff.attempts:
-                    break
-                if fault.after is not None and fault.after > backoff.patience:
-                    raise JudgeUnavailable(
-                        f"{error} (it asks to wait {fault.after:.0f} s)"
-                    ) from None
-                self._usage.retries += 1
-                await self._wait(attempt, fault.after)
-        raise type(error)(f"{error} ({backoff.attempts} attempts)") from None
-
-    async def _wait(self, attempt: int, after: float | None) -> None:
-        pause = self._backoff.pause(attempt)
-        # A little more than asked, and not the same for all, or they all come back at once.
-        asked = (after or 0.0) * (1 + chance() / 20)
-        if asked > pause:
-            self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
-        else:
-            await self._backoff.sleep(pause)
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.asks import Ask, Extract, Grade, Judge, Skill, T, Usage
 from assay.errors import ConfigError
+from assay.judges.reaching import Reach, reach_of
 
 
 class RoutedJudge:
@@ -31,6 +32,11 @@ class RoutedJudge:
         if self._extract is self._entail:
             return self._extract.usage
         return self._extract.usage.plus(self._entail.usage)
+
+    @property
+    def reach(self) -> Reach:
+        """Both; an outage of either is one of the whole."""
+        return reach_of(self._extract) | reach_of(self._entail)
 
     def can(self, skill: Skill) -> bool:
         return self._side(skill).can(skill)

@@ -86,6 +86,7 @@ class Terms:
     settled: bool = False
     proven: set[tuple[str, ...]] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    _served: set[tuple[str, ...]] = field(default_factory=set)
 
     def parameters(self, schema: Schema | None, limit: int | None) -> dict[str, Any]:
         """The part of a request's body that is open to negotiation."""
@@ -127,7 +128,10 @@ class Terms:
 
     def proved(self, sent: Mapping[str, Any]) -> None:
         """Note that a request with these parameters was served."""
-        self.proven.update(_mark(name, sent) for name in sent)
+        form = _mark("response_format", sent) if "response_format" in sent else ()
+        if (kind := (*sent, *form)) not in self._served:
+            self._served.add(kind)
+            self.proven.update(_mark(name, sent) for name in sent)
 
     def _next_limit(self, name: str, message: str) -> None:
         del self.limits[0]

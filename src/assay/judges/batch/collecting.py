@@ -9,12 +9,13 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable
-from assay.judges.batch.following import CrowdedError, Following, LostBatchError, Say
+from assay.judges.batch.following import AwayError, CrowdedError, Following, LostBatchError, Say
 from assay.judges.batch.gathering import Gathering, Queue
 from assay.judges.batch.lines import LINE_URL, Answer, answers, custom_id, encoded, request_line
 from assay.judges.batch.state import Sent, State, write_whole
 from assay.judges.carrier import HttpCarrier
 from assay.judges.chat import CHAT, Path, Reply
+from assay.judges.reaching import Reach
 from assay.judges.retrying import PassingError
 
 _STEP = 500
@@ -64,6 +65,8 @@ class BatchCarrier:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self.stopped = False
+        self.reach = Reach()
+        """Out from when a batch could not be followed until another one is."""
 
     def advice(self, status: int) -> str:
         """What the user can do about a status that ends the run."""
@@ -214,13 +217,17 @@ class BatchCarrier:
             self._queue_again(sent, str(lost))
         except CrowdedError as crowded:
             self._narrow(sent, str(crowded))
-        except PassingError as fault:
-            self._fail(sent.ids, fault.error)
+        except (PassingError, AwayError) as fault:
+            self.reach = Reach(True, str(fault))
+            error = fault.error if isinstance(fault, PassingError) else None
+            self._fail(sent.ids, error or JudgeUnavailable(str(fault)))
         except OSError as error:
             what = error.filename or self._state.folder
             self._fail(sent.ids, JudgeUnusable(f"{what}: {error.strerror or error}"))
         except Exception as error:  # noqa: BLE001 - a bug, told to those who wait
             self._fail(sent.ids, error)
+        else:
+            self.reach = Reach()
 
     def _open_ids(self, sent: Sent) -> list[str]:
         """The requests of a file that somebody waits for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from assay.asks import Usage
 from assay.judges.batch.collecting import BatchCarrier
@@ -16,9 +16,9 @@ from assay.judges.batch.protocol import BatchEndpoint
 from assay.judges.batch.state import State
 from assay.judges.carrier import OPENAI
 from assay.judges.chat import Carrier, Chat
-from assay.judges.complete import Completion, Messages, Schema
-from assay.judges.embedding import Embedding
+from assay.judges.endpoint import ChatEndpoint
 from assay.judges.limiting import Limiter
+from assay.judges.reaching import Reach
 from assay.judges.retrying import Backoff, PassingError
 from assay.judges.terms import Sampling
 
@@ -28,7 +28,7 @@ ATTEMPTS = 3
 WINDOW = "24h"
 
 
-class BatchComplete:
+class BatchComplete(ChatEndpoint):
     """Completions of ``model``, asked for in batch files that ``state``, a folder, keeps track of.
 
     Requests that arrive together go out together, as ``gathering`` says. The same requests after
@@ -68,36 +68,18 @@ class BatchComplete:
         self._carrier = BatchCarrier(
             self._http, self._state, following, gathering or Gathering(), self._note
         )
-        self._parts = {
-            "model": model,
-            "base_url": self._http.where,
-            "query": dict(query or {}),
-            **sampling.parts(),
-        }
         newest = self._http.where == OPENAI
-        self._chat = _BatchChat(
-            model, self._carrier, sampling, newest=newest, limiter=_Resubmitting()
-        )
-        self._direct = Chat(model, self._http, sampling, limiter=Limiter(16, backoff=backoff))
-        self._direct.usage = self._chat.usage
+        chat = _BatchChat(model, self._carrier, sampling, newest=newest, limiter=_Resubmitting())
+        direct = Chat(model, self._http, sampling, limiter=Limiter(16, backoff=backoff))
+        direct.usage = chat.usage
+        parts = {"model": model, "base_url": self._http.where, "query": dict(query or {})}
+        super().__init__(chat, parts | sampling.parts(), self._http.aclose, beside=direct)
         self.nonce = RunNonces(self._state.secret)
 
     @property
-    def usage(self) -> Usage:
-        """Requests, tokens and retries, those that an earlier process of this run paid included."""
-        return self._chat.usage
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        """What the replies depend on, for a fingerprint; the way they take is no part of it."""
-        return self._parts
-
-    async def __call__(self, messages: Messages, schema: Schema | None) -> Completion:
-        return await self._chat.complete(messages, schema)
-
-    def embedding(self, model: str) -> Embedding:
-        """Embeddings by another model at the same endpoint, asked for at once."""
-        return Embedding(model, self._direct)
+    def reach(self) -> Reach:
+        """Whether batches can be followed."""
+        return self._carrier.reach
 
     async def cancel(self) -> list[str]:
         """Cancel the batches that are open, and return their ids; what has no answer fails."""
@@ -110,12 +92,12 @@ class BatchComplete:
         going = sum(sent.open for sent in self._state.sent) if self._state.is_open else 0
         if going:
             self._say(
-                f"{going} batches go on at {self._http.where}; the same command goes on waiting"
-                " for them"
+                f"{going} {'batch goes' if going == 1 else 'batches go'} on at {self._http.where};"
+                " the same command goes on waiting for what is open"
             )
         self._state.close()
         self.nonce.restart()
-        await self._http.aclose()
+        await super().aclose()
 
     def _note(self, text: str) -> None:
         if text not in self.usage.notes:

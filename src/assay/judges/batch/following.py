@@ -43,6 +43,10 @@ class Polling:
         return min(self.longest, pause * 1.5)
 
 
+class AwayError(JudgeUnavailable):
+    """A batch cannot be followed for now; it goes on at the endpoint, for a later start."""
+
+
 class LostBatchError(Exception):
     """A batch ended as a whole and has answered nothing; it may be submitted once more."""
 
@@ -76,7 +80,7 @@ class Following:
         path.unlink(missing_ok=True)
         until = f", at the latest by {_clock(batch.expires)}" if batch.expires else ""
         self._say(
-            f"batch {batch.id}: {len(sent.ids)} requests ({size:.1f} MB) submitted, answers"
+            f"batch {batch.id}: {_requests(len(sent.ids))} ({size:.1f} MB) submitted, answers"
             f" within {self._window}{until}"
         )
 
@@ -86,7 +90,7 @@ class Following:
         if batch is None:
             return False
         self._state.note(sent, batch_id=batch.id)
-        self._say(f"batch {batch.id}: found again, {len(sent.ids)} requests")
+        self._say(f"batch {batch.id}: found again, {_requests(len(sent.ids))}")
         return True
 
     async def finish(self, sent: Sent) -> None:
@@ -120,7 +124,7 @@ class Following:
                 batch = await self._endpoint.get(sent.batch_id)
             except PassingError as fault:
                 if time.monotonic() - reached > polling.outage:
-                    raise fault.error from None
+                    raise AwayError(str(fault.error)) from None
                 self._say(f"batch {sent.batch_id}: {fault.error}; asking again")
                 wait = max(pause, min(fault.after or 0.0, polling.outage))
             else:
@@ -132,7 +136,7 @@ class Following:
                         return batch
                 seen = self._progress(batch, seen)
             if time.monotonic() - began > polling.patience:
-                raise JudgeUnavailable(
+                raise AwayError(
                     f"{self._endpoint.where}: batch {sent.batch_id} has not ended within"
                     f" {polling.patience / 3600:.3g} h; the same command goes on waiting for it"
                 )
@@ -173,6 +177,10 @@ class Following:
                 f"{self._endpoint.where}: file {file_id} of batch {sent.batch_id} has no JSON lines"
             )
         self._say(f"batch {sent.batch_id}: {lines} of {expected} lines in its file of {kind}")
+
+
+def _requests(count: int) -> str:
+    return f"{count} request" if count == 1 else f"{count} requests"
 
 
 def _clock(at: float) -> str:

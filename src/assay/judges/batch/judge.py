@@ -19,7 +19,7 @@ class BatchJudge(LLMJudge):
     """An `LLMJudge` whose open batches can be cancelled."""
 
     def __init__(self, complete: BatchComplete, **options: Any) -> None:
-        super().__init__(complete, nonce=complete.nonce, **options)
+        super().__init__(complete, nonce=complete.nonce, limiter=complete, **options)
         self._batches = complete
 
     async def cancel(self) -> list[str]:

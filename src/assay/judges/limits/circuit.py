@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from assay.judges.reaching import Reach
+
 Pass = Literal["go", "probe"]
 
 FAILURES = 10
@@ -49,13 +51,22 @@ class Circuit:
         if now >= self._until and not self._probing:
             self._probing = True
             return "probe"
-        if self._served is not None and now - self._served < _HOPE:
+        if self._hopes(now):
             return max(self._until - now, _LOOK)
         wait = max(0.0, self._until - now)
         raise OpenCircuitError(
             f"{self._failures} calls in a row failed; it is tried again in {wait:.0f} s"
             f" (the last: {self._last})"
         )
+
+    def reach(self, now: float) -> Reach:
+        """Whether the endpoint has served since the last failure; why it is given up, if it is."""
+        if self._until is None or self._hopes(now):
+            return Reach(silent=self._failures > 0)
+        return Reach(True, f"{self._failures} calls in a row failed (the last: {self._last})")
+
+    def _hopes(self, now: float) -> bool:
+        return self._served is not None and now - self._served < _HOPE
 
     def served(self, now: float) -> None:
         """Note that the endpoint has answered."""

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from types import MappingProxyType
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from assay.asks import Ask
 from assay.judges.memory.kinds import KINDS, complete
-from assay.judges.memory.plain import Writer, writer
-from assay.judges.memory.reading import Reader, reader
+from assay.judges.memory.plain import Form
 
-FORMAT = 1
+FORMAT = 2
 """Raised when the same ask or answer is written differently; part of every key."""
 LARGEST = 64 * 2**20
 """Bytes of an answer; what unpacks to more is not read."""
 _CHECK = 8
-_ENCODER = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
-)
 # An answer is a few kilobytes: a smaller table and window cost half of the time, and 6 % more room.
 _LEVEL, _WINDOW, _TABLE = 1, 14, 6
-
-_READERS: Mapping[str, Reader] = MappingProxyType(
-    {name: reader(kind.answer) for name, kind in KINDS.items()}
-)
-_ASKS: Mapping[str, Writer] = MappingProxyType(
-    {name: writer(kind.ask) for name, kind in KINDS.items()}
-)
-_ANSWERS: Mapping[str, Writer] = MappingProxyType(
-    {name: writer(kind.answer) for name, kind in KINDS.items()}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,43 +40,28 @@ def entry(ask: Ask[Any], fingerprint: str, repeat: int = 0) -> Entry | None:
     if known is None or known.ask is not type(ask):
         return None
     try:
-        identity = _bytes([FORMAT, fingerprint, repeat, kind, _plain_ask(kind, ask)])
+        asked = _asks(kind).write(ask)
     except (TypeError, ValueError):
         return None
+    judged = _judged(FORMAT, fingerprint, repeat, kind)
+    identity = b"%s,%s]" % (judged[:-1], asked)
     return Entry(kind, identity, hashlib.sha256(identity).digest())
 
 
 def pack(place: Entry, ask: Ask[Any], answer: object) -> bytes | None:
     """The ask and its answer, compressed; None unless it is whole and would be read back equal."""
     try:
-        if not complete(answer) or (text := _text(place.kind, ask, answer)) is None:
+        if not complete(answer):
             return None
+        text = _answers(place.kind).write(answer)
+        fits = KINDS[place.kind].fits(ask, answer)
     except (TypeError, ValueError):
         return None
-    if len(text) > LARGEST:
+    if not fits or len(text) > LARGEST:
         return None
     zipper = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW, _TABLE)
     body = zipper.compress(place.identity + b"\n" + text) + zipper.flush()
     return _check(place.key, body) + body
-
-
-def _text(kind: str, ask: Ask[Any], answer: object) -> bytes | None:
-    """The answer's JSON; None unless it would be read back equal."""
-    try:
-        value = _ANSWERS[kind](answer)
-    except ValueError:
-        # What is not of exactly the type, but may be equal to what is: found out by reading it.
-        text = _bytes(plain(answer))
-        return text if read_answer(ask, text) == answer else None
-    # By its type it is read back equal: see `writer`. Whether it fits the ask is left to see.
-    return _bytes(value) if KINDS[kind].fits(ask, answer) else None
-
-
-def _plain_ask(kind: str, ask: Ask[Any]) -> Any:
-    try:
-        return _ASKS[kind](ask)
-    except ValueError:
-        return plain(ask)
 
 
 def unpack(place: Entry, ask: Ask[Any], blob: object) -> Any:
@@ -122,35 +90,27 @@ def opened(key: bytes, blob: object, limit: int) -> tuple[bytes, bytes]:
 def read_answer(ask: Ask[Any], text: bytes) -> Any:
     """The answer from its JSON; raises ValueError unless type and shape are those of the ask's."""
     kind = type(ask).__name__
-    try:
-        answer = _READERS[kind](json.loads(text.decode("utf-8", "surrogatepass")))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    answer = _answers(kind).read(text)
     if not KINDS[kind].fits(ask, answer):
         raise ValueError("the answer does not fit the ask")
     return answer
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON can hold it: dataclasses by field name, enums by value, tuples as lists.
-
-    Raises TypeError for anything else, such as a list, whose type could not be told again.
-    """
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, tuple):
-        return [plain(item) for item in value]
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    raise TypeError(f"a {type(value).__name__} cannot be kept")
-
-
-def _bytes(value: Any) -> bytes:
-    # Half a surrogate pair stays as it is: escapes of two halves would read as one character.
-    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
-
-
 def _check(key: bytes, body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_CHECK, key=key).digest()
+
+
+@lru_cache(maxsize=64)
+def _judged(form: int, fingerprint: str, repeat: int, kind: str) -> bytes:
+    """The part of an identity that many asks share, as a JSON list."""
+    return Form(tuple[int, str, int, str]).write((form, fingerprint, repeat, kind))
+
+
+@cache
+def _asks(kind: str) -> Form:
+    return Form(KINDS[kind].ask)
+
+
+@cache
+def _answers(kind: str) -> Form:
+    return Form(KINDS[kind].answer)

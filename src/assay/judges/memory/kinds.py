@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 
 from assay.asks import Ask, Embed, Entail, Extract, Grade, Label, Questions, Rate
 from assay.sample import Claim
-from assay.verdicts import Asked, Cell, Grading, Mark, Rating, Span, Vector, Verdict
+from assay.verdicts import Asked, Cell, Grading, Mark, Rating, Vector, Verdict
 
 Check = Callable[[Any, Any], bool]
 """Whether an answer of the right type fits its ask."""
@@ -36,11 +36,17 @@ def _claims(ask: Extract, claims: tuple[Claim, ...]) -> bool:
 
 
 def _grid(ask: Entail, rows: tuple[tuple[Cell, ...], ...]) -> bool:
-    return len(rows) == len(ask.claims) and all(
-        len(row) == len(ask.premises)
-        and all(_quoted(cell.evidence, text) for cell, text in zip(row, ask.premises, strict=True))
-        for row in rows
-    )
+    if len(rows) != len(ask.claims):
+        return False
+    width = len(ask.premises)
+    for row in rows:
+        if len(row) != width:
+            return False
+        for cell, premise in zip(row, ask.premises, strict=True):
+            span = cell.evidence
+            if span is not None and not 0 <= span.start <= span.end <= len(premise):
+                return False
+    return True
 
 
 def _marks(ask: Label, marks: tuple[Mark, ...]) -> bool:
@@ -68,10 +74,6 @@ def _inside(start: int | None, end: int | None, text: str) -> bool:
     if start is None or end is None:
         return start is end
     return 0 <= start <= end <= len(text)
-
-
-def _quoted(evidence: Span | None, premise: str) -> bool:
-    return evidence is None or _inside(evidence.start, evidence.end, premise)
 
 
 # A new kind of ask takes one line here, and one below if its answer can lack something.

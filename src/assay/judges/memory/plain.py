@@ -1,126 +1,75 @@
-"""Writers of values by type as JSON can hold them: what a reader of the type gives back equal."""
+"""Values as JSON by their type: what is written is read back equal, or it is not written."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from functools import partial
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+import json
+from typing import Any
 
-Writer = Callable[[Any], Any]
-"""From a value of its type to its JSON value; raises ValueError for any other."""
+import msgspec
 
 
-def writer(hint: Any) -> Writer:
-    """The writer of a type, of which `reader` is the inverse.
+class Form:
+    """The JSON of one type: dataclasses, enums, tuples, unions, literals and plain values.
 
-    It takes values of exactly that type, down to the last part: what it takes, the reader of the
-    type gives back equal, so that nobody need read it back to know. Raises TypeError for a type
-    that has no reader.
+    A dataclass is an object with all of its fields, a tuple a list, an enum its value. Data never
+    names a type.
 
-    >>> writer(tuple[int, ...])((1, 2))
-    [1, 2]
-    >>> writer(tuple[int, ...])([1, 2])
-    Traceback (most recent call last):
-    ValueError: no tuple: [1, 2]
+    >>> pairs = Form(tuple[tuple[str, int], ...])
+    >>> pairs.write((("a", 1),))
+    b'[["a",1]]'
+    >>> pairs.read(b'[["a",1]]')
+    (('a', 1),)
     """
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        return _union(get_args(hint))
-    if origin is Literal:
-        return partial(_literal, get_args(hint))
-    if origin is tuple:
-        return _tuple(get_args(hint))
-    return _of_class(hint)
 
+    def __init__(self, hint: Any) -> None:
+        self._hint = hint
+        self._decoder = msgspec.json.Decoder(hint)
 
-def _of_class(hint: Any) -> Writer:
-    if hint is float:
-        return _number
-    if hint in (str, bool, int, NoneType):
-        return partial(_same, hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return partial(_member, hint)
-    if isinstance(hint, type) and is_dataclass(hint):
-        return _record(hint)
-    raise TypeError(f"a value of type {hint} cannot be kept")
+    def write(self, value: Any) -> bytes:
+        """The value's JSON, of which `read` gives an equal value of the type.
 
+        Raises ValueError or TypeError for a value that is not equal to any of the type.
+        """
+        known = self._value(_json(value))
+        if known != value:
+            raise ValueError(f"it would be read back as another value: {value!r:.80}")
+        return _json(known)  # the type's own way: 1 and 1.0 are equal
 
-def _same(kind: type, value: Any) -> Any:
-    # Exactly: True is no 1, and what another class adds to a str would be lost.
-    if type(value) is kind:
+    def read(self, text: bytes) -> Any:
+        """The value of a JSON text; raises ValueError for any but what `write` writes."""
+        value = self._value(text)
+        if _json(value) != text:  # a field that is missing, or one too many
+            raise ValueError("this is not how it would be written")
         return value
-    raise ValueError(f"no {kind.__name__}: {value!r:.40}")
 
-
-def _number(value: Any) -> Any:
-    if (type(value) is float and math.isfinite(value)) or type(value) is int:
-        return value
-    raise ValueError(f"no finite number: {value!r:.40}")
-
-
-def _literal(known: tuple[Any, ...], value: Any) -> Any:
-    for one in known:
-        if type(value) is type(one) and value == one:
-            return value
-    raise ValueError(f"none of {known}: {value!r:.40}")
-
-
-def _member(kind: type[Enum], value: Any) -> Any:
-    if type(value) is kind:
-        return value.value
-    raise ValueError(f"no {kind.__name__}: {value!r:.40}")
-
-
-def _union(hints: Sequence[Any]) -> Writer:
-    writers = [writer(hint) for hint in hints if hint is not NoneType]
-    nullable = NoneType in hints
-
-    def write(value: Any) -> Any:
-        if value is None and nullable:
-            return None
-        for one in writers[:-1]:
+    def _value(self, text: bytes) -> Any:
+        try:
             try:
-                return one(value)
-            except ValueError:
-                continue
-        return writers[-1](value)
-
-    return write
-
-
-def _tuple(hints: Sequence[Any]) -> Writer:
-    if len(hints) == 2 and hints[1] is ...:
-        item = writer(hints[0])
-
-        def write(value: Any) -> Any:
-            return [item(one) for one in _parts(value)]
-
-    else:
-        items = [writer(hint) for hint in hints]
-
-        def write(value: Any) -> Any:
-            return [one(part) for one, part in zip(items, _parts(value), strict=True)]
-
-    return write
+                return self._decoder.decode(text)
+            except UnicodeDecodeError:
+                loose = json.loads(text.decode("utf-8", "surrogatepass"))
+                return msgspec.convert(loose, self._hint)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
-    if type(value) is tuple:
-        return value
-    raise ValueError(f"no tuple: {value!r:.40}")
+def _json(value: Any) -> bytes:
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        # Half a surrogate pair stays as it is: escapes of two halves would read as one character.
+        loose = msgspec.to_builtins(value, enc_hook=_simpler)
+        text = json.dumps(loose, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass")
 
 
-def _record(kind: type) -> Writer:
-    hints = get_type_hints(kind)
-    writers = [(field.name, writer(hints[field.name])) for field in fields(kind)]
+def _simpler(value: object) -> object:
+    """A string or number of a class of its own, such as numpy's, as what it is equal to."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return float(value)
+    raise TypeError(f"a {type(value).__name__} cannot be kept")
 
-    def write(value: Any) -> Any:
-        if type(value) is not kind:
-            raise ValueError(f"no {kind.__name__}: {value!r:.40}")
-        return {name: one(getattr(value, name)) for name, one in writers}
 
-    return write
+_ENCODER = msgspec.json.Encoder(enc_hook=_simpler)

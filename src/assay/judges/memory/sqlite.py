@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from assay.errors import DataError
@@ -18,6 +18,7 @@ from assay.judges.memory.database import (
     is_damage,
     mark_damaged,
 )
+from assay.judges.memory.endpoints import note_endpoints
 from assay.judges.memory.store import Record
 from assay.judges.memory.writing import Writer
 
@@ -38,13 +39,15 @@ class SqliteStore:
     at all, or no more be written, a note says so and nothing is kept.
     """
 
-    def __init__(self, path: Path | None = None, *, max_bytes: int = 2 * 2**30) -> None:
+    def __init__(self, path: str | Path | None = None, *, max_bytes: int = 2 * 2**30) -> None:
         self.notes: list[str] = []
-        self._given = path
+        self._given = None if path is None else Path(path)
         self._max_bytes = max_bytes
         self._lock = threading.RLock()
         self._open: _Open | None = None
         self._useless = False
+        self._endpoints: dict[str, str] = {}
+        self._asked: set[str] = set()
         self._finalizer: weakref.finalize[[], SqliteStore] | None = None
 
     def get(self, key: bytes) -> object:
@@ -66,6 +69,17 @@ class SqliteStore:
             file = self._file()
             if file is not None:
                 file.writer.put(key, record)
+                if record.fingerprint in self._endpoints:
+                    self._asked.add(record.fingerprint)
+
+    def place(self, fingerprint: str, endpoint: str) -> None:
+        """Say where the judge of a fingerprint is asked, for people who look at its answers.
+
+        It is saved as the file is closed, if the judge has answered by then. It must hold no
+        secret.
+        """
+        with self._lock:
+            self._endpoints[fingerprint] = endpoint
 
     def close(self) -> None:
         """Save what is waiting and close the file; the next use opens it again."""
@@ -75,6 +89,14 @@ class SqliteStore:
                 if self._finalizer is not None:
                     self._finalizer.detach()
                 file.close()
+                self._note(file.path)
+
+    def _note(self, path: Path) -> None:
+        asked, self._asked = self._asked, set()
+        if asked and not self._useless:
+            # The answers are as good without it.
+            with suppress(DataError, OSError, sqlite3.Error):
+                note_endpoints(path, {name: self._endpoints[name] for name in asked})
 
     def _file(self) -> _Open | None:
         if self._open is not None and self._open.process == os.getpid():

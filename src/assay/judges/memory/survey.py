@@ -6,15 +6,19 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from assay.errors import DataError
 from assay.judges.memory.codec import LARGEST, opened
 from assay.judges.memory.database import APPLICATION, VERSION, connect, is_damage
+from assay.judges.memory.endpoints import forget_endpoints, known_endpoints
 
-_MATCHING = "(? IS NULL OR judge = ?) AND (? IS NULL OR used < ?)"
+_MATCHING = (
+    "(:judge IS NULL OR judge = :judge) AND (:before IS NULL OR used < :before) "
+    "AND (:fingerprint IS NULL OR fingerprint = :fingerprint)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Group:
     oldest: float
     newest: float
     """Seconds since 1970 when the first and the last were stored."""
+    endpoint: str | None = None
+    """Where the judge is asked, if it was noted."""
 
 
 def groups(path: Path) -> list[Group]:
@@ -41,7 +47,9 @@ def groups(path: Path) -> list[Group]:
     if not path.exists():
         return []
     with _reading(path) as connection:
-        return [Group(*row) for row in connection.execute(sql)]
+        endpoints = known_endpoints(connection)
+        found = [Group(*row) for row in connection.execute(sql)]
+    return [replace(one, endpoint=endpoints.get(one.fingerprint)) for one in found]
 
 
 def size(path: Path) -> int:
@@ -66,30 +74,45 @@ def rows(path: Path) -> Iterator[dict[str, Any] | None]:
             yield _row(*row)
 
 
-def clear(path: Path, *, judge: str | None = None, before: float | None = None) -> int:
+def clear(
+    path: Path,
+    *,
+    judge: str | None = None,
+    before: float | None = None,
+    fingerprint: str | None = None,
+) -> int:
     """Delete answers, and give the room back; the number of answers that went.
 
-    With ``judge``, those of judges of that name only; with ``before``, in seconds since 1970,
-    those that were not used since. Raises DataError.
+    With ``judge``, those of judges of that name only, with ``fingerprint``, of that one; with
+    ``before``, in seconds since 1970, those that were not used since. Raises DataError.
     """
     if not path.exists():
         return 0
     with _deliberately(path), closing(connect(path, [])) as connection:
         # Our own constant; what comes from outside is bound.
         sql = f"DELETE FROM answers WHERE {_MATCHING}"  # noqa: S608
-        gone = connection.execute(sql, (judge, judge, before, before)).rowcount
+        which = {"judge": judge, "before": before, "fingerprint": fingerprint}
+        gone = connection.execute(sql, which).rowcount
+        forget_endpoints(connection)
         with suppress(sqlite3.OperationalError):  # another process is at work: the room stays free
             connection.execute("VACUUM")
     return gone
 
 
-def matching(path: Path, *, judge: str | None = None, before: float | None = None) -> int:
+def matching(
+    path: Path,
+    *,
+    judge: str | None = None,
+    before: float | None = None,
+    fingerprint: str | None = None,
+) -> int:
     """How many answers `clear` would delete. Raises DataError."""
     if not path.exists():
         return 0
     sql = f"SELECT count(*) FROM answers WHERE {_MATCHING}"  # noqa: S608 - our own constant
     with _reading(path) as connection:
-        (count,) = connection.execute(sql, (judge, judge, before, before)).fetchone()
+        which = {"judge": judge, "before": before, "fingerprint": fingerprint}
+        (count,) = connection.execute(sql, which).fetchone()
         return int(count)
 
 
