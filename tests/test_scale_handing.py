@@ -18,6 +18,7 @@ from assay.errors import (
     MissingExtra,
 )
 from assay.runner import MetricBug
+from assay.runs.outages import OutageError
 from assay.runs.shards import ShardReport
 from assay.scale import cluster
 from assay.scale.handing import AT_ONCE, TROUBLES, Handing, LostError
@@ -130,7 +131,7 @@ def test_after_many_errors_no_more_shards_are_handed_out() -> None:
     assert fake.stopped == [0, 1]
 
 
-@pytest.mark.parametrize("kind", [JudgeUnusable, BudgetSpent, ConfigError])
+@pytest.mark.parametrize("kind", [JudgeUnusable, BudgetSpent, ConfigError, OutageError])
 def test_what_all_shards_would_end_in_ends_the_run(kind: type[AssayError]) -> None:
     fake = Fake(
         lambda _, n: Told(error=kind.__name__, message="no use") if n == 3 else scored(0, n)

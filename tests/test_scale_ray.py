@@ -19,11 +19,13 @@ import pytest
 
 from assay import ScriptedJudge
 from assay.asks import Ask, T
-from assay.errors import AssayError, ConfigError, JudgeUnusable, MissingExtra
+from assay.errors import AssayError, ConfigError, JudgeUnavailable, JudgeUnusable, MissingExtra
 from assay.judges.limiting import Limiter
 from assay.judges.openai import openai_judge
+from assay.judges.reaching import Reach
 from assay.runs import merge, score_to, start
 from assay.runs import run as run_here
+from assay.runs.outages import OutageError
 from assay.runs.usage import read_usage
 from assay.scale.cluster import cluster, load_ray
 from assay.scale.ray import run
@@ -191,6 +193,33 @@ def test_a_judge_that_cannot_be_used_ends_the_run(tmp_path: Path, data: Path) ->
         run(tmp_path / "run", made, actors=2)
     score_to(tmp_path / "here", data, METRICS, ScriptedJudge(), shard_rows=10)
     assert run(tmp_path / "run", ScriptedJudge, actors=1).failed == 9
+    assert merged(tmp_path / "run") == merged(tmp_path / "here")
+
+
+class Leaving(ScriptedJudge):
+    """An endpoint that is out after so many asks."""
+
+    @property
+    def reach(self) -> Reach:
+        out = self.usage.calls >= 20
+        return Reach(out, "10 calls in a row failed" if out else "")
+
+    async def answer(self, ask: Ask[T]) -> T:
+        if self.reach.outage:
+            raise JudgeUnavailable("connection refused")
+        return await super().answer(ask)
+
+
+@pytest.mark.usefixtures("_ray")
+def test_an_endpoint_that_goes_away_stops_the_run_and_loses_no_row(
+    tmp_path: Path, data: Path
+) -> None:
+    start(data, METRICS, ScriptedJudge(), tmp_path / "run", shard_rows=10)
+    with pytest.raises(OutageError, match=r"^10 calls in a row failed$"):
+        run(tmp_path / "run", Leaving, actors=2)
+    score_to(tmp_path / "here", data, METRICS, ScriptedJudge(), shard_rows=10)
+    resumed = run(tmp_path / "run", ScriptedJudge, actors=1)
+    assert 0 < resumed.scored < 60
     assert merged(tmp_path / "run") == merged(tmp_path / "here")
 
 

@@ -60,7 +60,7 @@ class Judging:
         from assay.planning.prices import cost_of
 
         prices, place = self.prices_by(open_prices), endpoint_of(judge)
-        cost = cost_of(before, place.model, prices, base_url=place.base_url)
+        cost = cost_of(before, place.model, prices, base_url=place.base_url, batched=place.batched)
         used = before.prompt_tokens + before.completion_tokens
         usd = _left("--budget", self.usd, cost.usd if cost is not None else 0.0)
         tokens = _left("--budget-tokens", self.tokens, used)
@@ -130,5 +130,7 @@ class Opened:
         from assay.planning.prices import cost_of
 
         prices, place = self.judging.prices_by(open_prices), endpoint_of(self.inner)
-        cost = cost_of(self.inner.usage, place.model, prices, base_url=place.base_url)
+        cost = cost_of(
+            self.inner.usage, place.model, prices, base_url=place.base_url, batched=place.batched
+        )
         return None if cost is None else cost.as_dict()

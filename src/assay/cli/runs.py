@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.api import collecting_seldom, open_metrics
-from assay.asks import Judge
+from assay.asks import Judge, Usage
+from assay.cli.ending import Cost, Ending, Means
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
+from assay.cli.wording import counted
 from assay.errors import BudgetSpent, JudgeUnusable
 from assay.metrics import split_names
 from assay.readers import parse_map
-from assay.run import Run
 from assay.runs.engine import Outcome
 from assay.runs.merging import Merged, merge
+from assay.runs.outages import OutageError
 from assay.runs.running import parse_part, run, shards_of
 from assay.runs.shards import Job, open_job
+from assay.runs.standing import Standing, standing
 from assay.runs.starting import start
-from assay.stats import Summary
 
 STOPPED = 130
 """Exit code of a run that an interrupt ended; what to do has been said."""
 
 Elsewhere = Callable[[Path, Callable[[str], None], Callable[[], None]], Outcome]
 """Scores the run in a folder; is told whom to tell of each row's failure, and of a stop."""
+
+
+def _unknown(_: Usage) -> float | None:
+    """The price of what was used, of a judge that has none."""
+    return None
 
 
 def score_run(
@@ -45,10 +52,13 @@ def score_run(
     shard_format: str | None = None,
     engine: Elsewhere | None = None,
     quiet: bool = False,
+    judged_by: Mapping[str, str] | None = None,
+    cost: Cost = _unknown,
 ) -> int:
-    """Score a file into a folder; 2 if a row failed, 130 if it was stopped.
+    """Score a file into a folder; 2 if a row failed or the judge is out, 130 if it was stopped.
 
     ``engine`` scores in the place of this process; ``judge`` tells it apart all the same.
+    ``judged_by`` is that of `start`. With ``quiet``, only errors are said.
     """
     metrics = open_metrics(split_names(names))
     part = parse_part(shard) if shard is not None else None
@@ -64,41 +74,78 @@ def score_run(
         shard_format=shard_format,
         # Whoever comes second to a folder of parts joins it.
         resume=resume or retry_errors or part is not None,
+        judged_by=judged_by,
     )
     job = open_job(folder)
     shards = shards_of(part, plan.shards)
-    left = _left(job, shards, retry_errors=retry_errors)
-    say(f"{plan.data.name}: {plan.rows} rows in {plan.shards} shards; {plan.read_as}")
-    say(f"judge: {plan.judge}; to score: {left} rows")
-    with Progress(left, quiet=quiet) as progress, collecting_seldom():
+    before = standing(job, shards, retry_errors=retry_errors)
+    size = f"{counted(plan.rows, 'row')} in {counted(plan.shards, 'shard')}"
+    say(f"{plan.data.name}: {size}; {plan.read_as}")
+    done = f" ({before.done} of {before.rows} are done)" if before.done else ""
+    say(f"judge: {plan.judge}; to score: {counted(before.left, 'row')}{done}")
+    clock = time.perf_counter()
+    try:
+        with Progress(before.left, quiet=quiet) as progress, collecting_seldom():
+            outcome = (engine or _here(judge, part, concurrency, retry_errors=retry_errors))(
+                folder,
+                lambda failure: progress.step(failure=failure),
+                lambda: say("stopping: samples in work are finished; once more stops at once"),
+            )
+    except JudgeUnusable as error:
+        so_far = standing(job, shards, retry_errors=retry_errors)
+        said = _stopped(error, so_far, folder, retry_errors=retry_errors)
+        if not isinstance(error, BudgetSpent | OutageError):
+            raise JudgeUnusable(said) from error
+        to_stderr(f"stopped: {said}")
+        return 2
+    if outcome.stopped:
+        so_far = standing(job, shards, retry_errors=retry_errors)
+        how = f"go on with the same command and {_going_on(retry_errors=retry_errors)}"
+        to_stderr(f"assay: stopped; {_kept(so_far, folder)}: {how}")
+        return STOPPED
+    ending = Ending(job, shards, metrics, outcome, time.perf_counter() - clock, cost)
+    if not quiet:
+        ending.report()
+    return 2 if ending.complain() else 0
 
-        def told(failure: str) -> None:
-            progress.step(failure=failure)
 
-        try:
-            if engine is not None:
-                outcome = engine(folder, told, _stopping)
-            else:
-                outcome = run(
-                    folder,
-                    judge,
-                    concurrency=concurrency,
-                    retry_errors=retry_errors,
-                    part=part,
-                    watch=lambda row: told(row.failure),
-                    on_stop=_stopping,
-                )
-        except BudgetSpent as error:
-            to_stderr(f"stopped: {error}; --resume goes on with {folder}, and a larger budget")
-            return 2
-        except JudgeUnusable:
-            to_stderr(f"what was scored is kept in {folder}: --resume goes on with it")
-            raise
-    return _told(job, outcome, shards, say)
+def _here(
+    judge: Judge, part: tuple[int, int] | None, concurrency: int, *, retry_errors: bool
+) -> Elsewhere:
+    """The engine of this process."""
+
+    def engine(folder: Path, told: Callable[[str], None], on_stop: Callable[[], None]) -> Outcome:
+        return run(
+            folder,
+            judge,
+            concurrency=concurrency,
+            retry_errors=retry_errors,
+            part=part,
+            watch=lambda row: told(row.failure),
+            on_stop=on_stop,
+        )
+
+    return engine
 
 
-def _stopping() -> None:
-    to_stderr("stopping: samples in work are finished; once more stops at once")
+def _stopped(error: JudgeUnusable, so_far: Standing, folder: Path, *, retry_errors: bool) -> str:
+    """Why the judge ended a run, how far it is, and what to do."""
+    option, kept = _going_on(retry_errors=retry_errors), _kept(so_far, folder)
+    when = ""
+    if isinstance(error, BudgetSpent):
+        option += " and a larger budget"
+    elif isinstance(error, OutageError):
+        when = "when the endpoint is back, "
+    return f"{error}; {kept}: {when}the same command with {option} goes on"
+
+
+def _kept(so_far: Standing, folder: Path) -> str:
+    rows = counted(so_far.rows, "row")
+    return f"{so_far.done} of {rows} are done and kept in {shlex.quote(str(folder))}"
+
+
+def _going_on(*, retry_errors: bool) -> str:
+    return "--retry-errors" if retry_errors else "--resume"
 
 
 def merge_run(folder: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> int:
@@ -109,60 +156,17 @@ def merge_run(folder: Path, out: Path, *, partial: bool = False, quiet: bool = F
     return 2 if merged.failed else 0
 
 
-def _left(job: Job, shards: range, *, retry_errors: bool) -> int:
-    missing = [n for n in shards if not job.path(n).exists()]
-    rows = sum(len(job.plan.span(n)) for n in missing)
-    return rows + (job.failed([n for n in shards if n not in set(missing)]) if retry_errors else 0)
-
-
-def _told(job: Job, outcome: Outcome, shards: range, say: Callable[[str], None]) -> int:
-    """Say how it ended; the exit code."""
-    folder = shlex.quote(str(job.folder.path))
-    whole = [n for n in shards if job.path(n).exists()]
-    done = sum(len(job.plan.span(n)) for n in whole)
-    if outcome.stopped:
-        to_stderr(
-            f"assay: stopped; {len(whole)} of {len(shards)} shards are whole and the rows of the "
-            f"others so far are kept in {folder}: go on with the same command and --resume"
-        )
-        return STOPPED
-    usage = outcome.usage
-    say(
-        f"{done} rows in {len(whole)} shards, {outcome.scored} scored now, {usage.calls} calls, "
-        f"{usage.prompt_tokens + usage.completion_tokens} tokens"
-    )
-    if outcome.elsewhere:
-        say(f"{len(outcome.elsewhere)} shards were in work by other processes")
-    if failed := job.failed(whole):
-        to_stderr(
-            f"failed: {failed} rows; reasons are in {folder}/shards/*.errors.jsonl, and the same "
-            "command with --retry-errors scores them again"
-        )
-    if not job.missing():
-        say(f"one table: assay merge {folder} -o FILE.jsonl")
-    return 2 if failed else 0
-
-
 def _show(merged: Merged, job: Job, out: Path) -> None:
     screen = console()
     metrics = open_metrics(list(merged.summaries))
-    screen.print(summary_table(_Means((), list(metrics), shown=merged.summaries), metrics))
+    screen.print(summary_table(Means((), list(metrics), shown=merged.summaries), metrics))
     usage = merged.provenance["usage"]
-    line = f"{merged.rows} rows, {usage['calls']} calls"
+    line = f"{merged}, {counted(usage['calls'], 'call')}"
     if tokens := usage["prompt_tokens"] + usage["completion_tokens"]:
-        line += f", {tokens} tokens"
+        line += f", {counted(tokens, 'token')}"
     screen.print(line, highlight=False, soft_wrap=True)
-    if merged.missing:
-        missing = f"{len(merged.missing)} of {job.plan.shards} shards are missing"
+    if missing_now := len(merged.missing):
+        verb = "is" if missing_now == 1 else "are"
+        missing = f"{missing_now} of {counted(job.plan.shards, 'shard')} {verb} missing"
         screen.print(plain(missing), soft_wrap=True)
     screen.print(plain(f"wrote {out}"), soft_wrap=True)
-
-
-@dataclass(frozen=True, repr=False)
-class _Means(Run):
-    """A run of which only the summaries are known."""
-
-    shown: Mapping[str, Summary] = field(default_factory=dict)
-
-    def __getitem__(self, metric: str) -> Summary:
-        return self.shown[metric]

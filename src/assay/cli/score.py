@@ -18,6 +18,7 @@ from assay.asks import Judge
 from assay.cli.judging import Judging
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
+from assay.cli.wording import counted
 from assay.errors import BudgetSpent, ConfigError, MissingField
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
@@ -41,13 +42,13 @@ def score(
     """Score a file; the exit code is 2 if a sample failed or was left out by a budget."""
     say = (lambda _: None) if quiet else to_stderr
     metrics = open_metrics(split_names(names))
-    opened = judging.opened(to_stderr)
+    opened = judging.opened(say)
     answerer = opened.judge
     if out and Path(out).exists() and Path(data).exists() and Path(out).samefile(data):
         raise ConfigError(f"{out} is the input as well; give another -o")
     reading = open_samples(data, columns=parse_map(maps), format=file_format)
     samples = list(reading)
-    say(f"{reading.name}: {len(samples)} samples; {reading.describe()}")
+    say(f"{reading.name}: {counted(len(samples), 'sample')}; {reading.describe()}")
     check_fields(metrics, samples, reading.describe())
     check_skills(metrics, samples, answerer)
     if judging.name is None and answerer.name == "embedded" and os.environ.get("OPENAI_API_KEY"):
@@ -80,10 +81,10 @@ def _done(
     try:
         run_sync(work)
     except BudgetSpent as error:
-        return f"stopped: {error}; {len(rows)} of {samples} samples are scored"
+        return f"stopped: {error}; {len(rows)} of {counted(samples, 'sample')} are scored"
     except KeyboardInterrupt:
         if out and out != "-":
-            to_stderr(f"the {len(rows)} rows so far are in {out}.partial")
+            to_stderr(f"the rows so far are in {out}.partial: {len(rows)}")
         raise
     return ""
 
@@ -142,14 +143,14 @@ def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | 
     screen.print(summary_table(run, metrics))
     usage = run.provenance["usage"]
     rate = len(run) / seconds if seconds else 0.0
-    what = "pairs" if run.provenance["judge"] == "embedded" else "calls"
-    line = f"{len(run)} samples in {seconds:.1f} s ({rate:.1f}/s), {usage['calls']} {what}"
+    used = counted(usage["calls"], "pair" if run.provenance["judge"] == "embedded" else "call")
+    line = f"{counted(len(run), 'sample')} in {seconds:.1f} s ({rate:.1f}/s), {used}"
     if tokens := usage["prompt_tokens"] + usage["completion_tokens"]:
-        line += f", {tokens} tokens"
+        line += f", {counted(tokens, 'token')}"
     if cost := run.provenance.get("cost"):
         line += f", ${cost['usd']:.4f}"
     if known := usage["cached"]:
-        line += f", {known} answers known already"
+        line += f", {counted(known, 'answer')} known already"
     screen.print(line, highlight=False, soft_wrap=True)
     for note in usage["notes"]:
         screen.print(plain(f"note: {note}"), soft_wrap=True)
@@ -172,6 +173,6 @@ def failures(run: Run) -> list[str]:
             reasons[alike] += 1
             example.setdefault(alike, f"{row.sample.id}: {reason}")
     return [
-        f"failed: {count} of {len(run)} samples, e.g. {example[alike]}"
+        f"failed: {count} of {counted(len(run), 'sample')}, e.g. {example[alike]}"
         for alike, count in reasons.most_common(5)
     ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.asks import Judge, Usage
 from assay.cli.judging import Judging
 from assay.cli.tables import to_stderr
 from assay.errors import ConfigError, did_you_mean
@@ -42,6 +44,8 @@ class Part:
         if self.workers is not None and self.engine == "local":
             raise ConfigError("--workers is for --engine ray; --concurrency bounds the local one")
         if self.folder is not None:
+            if self.folder.exists() and not self.folder.is_dir():
+                raise ConfigError(f"--run takes a folder, and {self.folder} is a file")
             if out is not None:
                 raise ConfigError(
                     "--run keeps its rows in the folder: leave out -o, then make one table with"
@@ -88,10 +92,13 @@ def score_file(
             quiet=quiet,
         )
     from assay.cli.runs import score_run
+    from assay.runs.differing import known_of
     from assay.runs.folder import Folder
     from assay.runs.usage import read_usage
 
+    say = (lambda _: None) if quiet else to_stderr
     before = read_usage(Folder(part.folder).usage).usage
+    opened = judging.opened(say, before)
     engine = _on_ray(judging, part, concurrency) if part.engine == "ray" else None
     if judging.batch is not None:
         concurrency = AT_ONCE  # a batch is what all samples in work ask together
@@ -99,7 +106,7 @@ def score_file(
         data,
         names,
         part.folder,
-        judging.opened(to_stderr, before).judge,
+        opened.judge,
         maps=maps,
         file_format=file_format,
         concurrency=concurrency,
@@ -110,7 +117,23 @@ def score_file(
         shard_format=part.shard_format,
         engine=engine,
         quiet=quiet,
+        judged_by=known_of(opened.inner) | {"--packed": "yes" if judging.packed else "no"},
+        cost=partial(_cost, judging, opened.inner),
     )
+
+
+def _cost(judging: Judging, judge: Judge, usage: Usage) -> float | None:
+    """Dollars for what was used, where the price is known; a judge without tokens has none."""
+    if not usage.prompt_tokens and not usage.completion_tokens:
+        return None
+    from assay.cli.plan import open_prices
+    from assay.planning.models import endpoint_of
+    from assay.planning.prices import cost_of
+
+    place = endpoint_of(judge)
+    prices = judging.prices_by(open_prices)
+    cost = cost_of(usage, place.model, prices, base_url=place.base_url, batched=place.batched)
+    return None if cost is None else cost.usd
 
 
 def _on_ray(judging: Judging, part: Part, concurrency: int) -> Elsewhere:

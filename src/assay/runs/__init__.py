@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from assay.runs.engine import Outcome
 from assay.runs.merging import Merged, merge
+from assay.runs.outages import OutageError
 from assay.runs.plan import Plan
 from assay.runs.running import run, score_shard, score_to
 from assay.runs.shards import ShardReport
@@ -17,6 +18,7 @@ from assay.runs.starting import start
 
 __all__ = [
     "Merged",
+    "OutageError",
     "Outcome",
     "Plan",
     "ShardReport",

@@ -13,6 +13,8 @@ from assay.metrics import Metric
 from assay.run import Row
 from assay.runner import score_sample
 from assay.runs.inputs import Drawn, Inputs
+from assay.runs.means import note
+from assay.runs.outages import Done, OutageError, Outages
 from assay.runs.shards import Job, OpenShard, ShardReport, open_shard
 from assay.runs.usage import Ledger
 from assay.sample import Sample
@@ -53,8 +55,9 @@ class Engine:
     """Scores shards of a run, at most ``concurrency`` samples at once.
 
     Rows are put down as soon as they are done, in whatever order. While a slow one holds up its
-    shard, the next shards go on, up to a bound. ``watch`` is told of every row. Engines that share
-    a judge share its ``ledger``, and ``slots`` that each sample takes one of while it is scored.
+    shard, the next shards go on, up to a bound. ``watch`` is told of every row that is put down.
+    Engines that share a judge share its ``ledger``, and ``slots`` that each sample takes one of
+    while it is scored.
     """
 
     def __init__(
@@ -78,6 +81,8 @@ class Engine:
         self._ledger = ledger
         self._slots = slots or nullcontext()
         self._inputs = Inputs(job.folder, job.plan)
+        self._outages = Outages(judge)
+        self._aside: set[int] = set()
         self._open: dict[int, OpenShard] = {}
         self._outcome = Outcome()
         self._stopping = False
@@ -102,8 +107,9 @@ class Engine:
     async def work(self, shards: Iterable[int]) -> Outcome:
         """Score what is missing of some shards; once.
 
-        Raises what no sample can be scored with, such as JudgeUnusable, and DataError when the
-        disk refuses; samples that are in work then are finished and kept where they can be.
+        Raises what no sample can be scored with, such as JudgeUnusable, OutageError when the
+        endpoint does not come back, and DataError when the disk refuses; samples that are in work
+        then are finished and kept where they can be.
         """
         self._todo = iter(shards)
         ledger = self._ledger or Ledger(self._job.folder.usage, self._judge)
@@ -111,6 +117,9 @@ class Engine:
         saver = asyncio.create_task(self._save(ledger))
         try:
             await asyncio.gather(*workers)
+            if not self._stopping:
+                for done in self._outages.left():
+                    await self._put_down(done)
         finally:
             for task in (*workers, saver):
                 task.cancel()
@@ -142,10 +151,27 @@ class Engine:
         else:
             async with self._slots:
                 row = await score_sample(sample, self._metrics, self._judge)
-        shard.keep(number, to_json(row.as_dict()).encode())
-        self._watch(row)
-        if shard.full:
-            await self._commit(shard)
+        done = Done(shard, number, row)
+        downs = self._outages.sift(done)
+        if not any(down is done for down in downs):
+            self._set_aside(shard)
+        for down in downs:
+            await self._put_down(down)
+        if self._outages.outage:
+            raise OutageError(self._outages.outage)
+
+    async def _put_down(self, done: Done) -> None:
+        record = to_json(done.row.as_dict()).encode()
+        done.shard.keep(done.number, record, done.row.scores)
+        self._watch(done.row)
+        if done.shard.full:
+            await self._commit(done.shard)
+
+    def _set_aside(self, shard: OpenShard) -> None:
+        """Let another shard have the room of one that waits for the endpoint."""
+        if shard.number not in self._aside:
+            self._aside.add(shard.number)
+            self._room.release()
 
     async def _draw(self) -> tuple[OpenShard, int, Sample, str] | None:
         """The next row to score; None if there is none, or none is to be taken any more."""
@@ -181,7 +207,7 @@ class Engine:
         return True
 
     async def _commit(self, shard: OpenShard) -> None:
-        writing = asyncio.create_task(asyncio.to_thread(shard.commit))
+        writing = asyncio.create_task(asyncio.to_thread(self._write, shard))
         try:
             report = await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -191,7 +217,13 @@ class Engine:
             if writing.done() and not writing.cancelled() and writing.exception() is None:
                 del self._open[shard.number]
         self._outcome.reports.append(report)
-        self._room.release()
+        if shard.number not in self._aside:
+            self._room.release()
+
+    def _write(self, shard: OpenShard) -> ShardReport:
+        report = shard.commit()
+        note(self._job.folder.totals, shard.number, self._job.path(shard.number), shard.totals())
+        return report
 
     async def _save(self, ledger: Ledger) -> None:
         """Save the journals now and then. An error stops the run, and is raised at its end."""

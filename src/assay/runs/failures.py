@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +30,11 @@ def failed_scores(record: bytes) -> dict[str, Mapping[str, Any]]:
 def worth_another_try(record: bytes) -> bool:
     """Whether a score failed for anything but the data itself."""
     return any(error_class(score) not in _OF_DATA for score in failed_scores(record).values())
+
+
+def is_for_good(score: Mapping[str, Any]) -> bool:
+    """Whether a failed score will fail again, unless the data or the request are others."""
+    return error_class(score) in _FOR_GOOD
 
 
 def error_class(score: Mapping[str, Any]) -> str:
@@ -76,9 +83,43 @@ def read_errors(path: Path) -> Iterator[dict[str, Any]]:
         raise DataError(f"cannot read {path}: {error}") from None
 
 
+def is_tried_again(line: Mapping[str, Any]) -> bool:
+    """Whether a line of an errors file is of a score that is scored again when that is asked for.
+
+    So is what was refused for good: the request may be another by then.
+    """
+    return line["error"] not in _OF_DATA
+
+
 def failed_rows(paths: Sequence[Path]) -> int:
     """How many rows the errors files tell of."""
     return sum(len({line["row"] for line in read_errors(path)}) for path in paths)
+
+
+@dataclass
+class Failures:
+    """Failed scores of a run: how many of each metric and kind, with an example of each."""
+
+    rows: int = 0
+    retryable: int = 0
+    """Rows with a score that may be had by trying again as it is."""
+    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+    examples: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def failures(paths: Iterable[Path]) -> Failures:
+    """What the errors files tell of; raises DataError for one that cannot be read."""
+    found = Failures()
+    for path in paths:
+        rows: dict[int, bool] = {}
+        for line in read_errors(path):
+            kind = line["metric"], line["error"]
+            found.kinds[kind] += 1
+            found.examples.setdefault(kind, f"{line['id']}: {line['reason']}")
+            rows[line["row"]] = rows.get(line["row"], False) or line["retryable"]
+        found.rows += len(rows)
+        found.retryable += sum(rows.values())
+    return found
 
 
 def _line(row: int, record: bytes, name: str, score: Mapping[str, Any]) -> bytes:

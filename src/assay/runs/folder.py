@@ -42,6 +42,11 @@ class Folder:
         return self.path / "usage.jsonl"
 
     @property
+    def totals(self) -> Path:
+        """The sums of each shard, for the means at the end of a run."""
+        return self.path / "totals.jsonl"
+
+    @property
     def shards(self) -> Path:
         """The folder of the shards."""
         return self.path / "shards"

@@ -87,10 +87,8 @@ class Inputs:
             yield self._sample(row, number, position)
 
     def _sample(self, row: Any, number: int, position: int) -> tuple[Sample, str]:
-        try:
-            return self._reading.sample(row, number), ""
-        except DataError as error:
-            return Sample(id=str(number)), f"{self._at}{position}: {error}"
+        sample, fault = self._reading.attempt(row, number)
+        return sample, f"{self._at}{position}: {fault}" if fault else ""
 
     def _table(self, file: BinaryIO, place: Place) -> Iterator[Row]:
         data = self._plan.data

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from assay.runs.disk import write_all, writing
@@ -68,7 +68,7 @@ class Journal:
 
     def keep(self, row: int, record: bytes) -> None:
         """Append one row."""
-        line = b'[%d,"%08x",' % (row, self._check(row, record)) + record + _END
+        line = b'[%d,"%08x",' % (row, _check(self._seal, row, record)) + record + _END
         with writing(self.path):
             write_all(self._handle, line)
         self._places[row] = (self._end + len(line) - len(record) - len(_END), len(record))
@@ -100,27 +100,38 @@ class Journal:
                 self._open = False
                 os.close(self._handle)
 
-    def _check(self, row: int, record: bytes) -> int:
-        return zlib.crc32(record, zlib.crc32(b"%d %s" % (row, self._seal)))
-
     def _recover(self, rows: range) -> int:
         """Take in the lines that check; the length of the file up to its last whole line."""
-        offset = 0
-        for line in self._lines():
-            head = _HEAD.match(line)
-            if head is not None and line.endswith(_END):
-                row, record = int(head[1]), line[head.end() : -len(_END)]
-                if row in rows and self._check(row, record) == int(head[2], 16):
-                    self._places[row] = (offset + head.end(), len(record))
-            offset += len(line)
-        return offset
-
-    def _lines(self) -> Iterator[bytes]:
         with os.fdopen(os.dup(self._handle), "rb") as file:
             file.seek(0)
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield line
+            self._places, end = places_in(file, self._seal, rows)
+        return end
+
+
+def places_in(
+    file: Iterable[bytes], seal: bytes, rows: range
+) -> tuple[dict[int, tuple[int, int]], int]:
+    """Offset and length of the record of each row in a journal, where its line checks.
+
+    With the length of the file up to its last whole line. Of a row that is there twice, the later
+    line counts.
+    """
+    places: dict[int, tuple[int, int]] = {}
+    offset = 0
+    for line in file:
+        if not line.endswith(b"\n"):
+            break  # a kill cut it short
+        head = _HEAD.match(line)
+        if head is not None and line.endswith(_END):
+            row, record = int(head[1]), line[head.end() : -len(_END)]
+            if row in rows and _check(seal, row, record) == int(head[2], 16):
+                places[row] = (offset + head.end(), len(record))
+        offset += len(line)
+    return places, offset
+
+
+def _check(seal: bytes, row: int, record: bytes) -> int:
+    return zlib.crc32(record, zlib.crc32(b"%d %s" % (row, seal)))
 
 
 def _is_at(handle: int, path: Path) -> bool:

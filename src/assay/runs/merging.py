@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from assay.errors import ConfigError, DataError
 from assay.runs.disk import write_whole
 from assay.runs.files import read_shard
+from assay.runs.journalled import open_rows
 from assay.runs.shards import Job, open_job
 from assay.runs.totals import Totals
 from assay.runs.usage import Spent, read_usage
@@ -22,13 +23,23 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged table: rows, those with a failed score, the shards that are missing, the means."""
+    """A merged table: rows, those with a failed score, the shards that are missing, the means.
+
+    Of a shard that is missing, the rows that were scored so far are in the table. ``all_rows`` is
+    how many rows the input has.
+    """
 
     rows: int
     failed: int
     missing: tuple[int, ...]
     summaries: Mapping[str, Summary]
     provenance: Mapping[str, Any]
+    all_rows: int
+
+    def __str__(self) -> str:
+        """How many rows of how many are in the table."""
+        what = f"{self.all_rows} {'row' if self.all_rows == 1 else 'rows'}"
+        return what if self.rows == self.all_rows else f"{self.rows} of {what}"
 
 
 def merge(
@@ -41,7 +52,8 @@ def merge(
     """Write the rows of a run in the order of its input, with the provenance beside.
 
     The ending of ``out`` decides the format: .jsonl, .csv or .parquet. ``partial``: also while
-    shards are missing, which the provenance then names. ``watch`` is called after every row.
+    shards are missing, of which those rows are taken that are scored already; the provenance names
+    these shards. Others may be at work meanwhile. ``watch`` is called after every row.
     Raises DataError that lists the missing shards, or names the one that is damaged.
     """
     job = open_job(Path(folder))
@@ -49,9 +61,10 @@ def merge(
     missing = job.missing()
     if missing and not partial:
         raise DataError(_incomplete(job, missing))
+    in_work = set(missing)
     _check_out(job, path)
     totals = Totals(list(job.plan.metrics))
-    records = _records(job, frozenset(missing), totals, watch or (lambda: None))
+    records = _records(job, in_work, totals, watch or (lambda: None))
     if path.suffix == ".jsonl":
         write_whole(path, lambda file: _fill(file, records))
     else:
@@ -60,9 +73,10 @@ def merge(
                 table.write(record)
     summaries = {name: totals[name] for name in job.plan.metrics}
     spent = read_usage(job.folder.usage)
+    missing = sorted(in_work)
     provenance = _provenance(job, totals, summaries, spent, missing)
     write_provenance(path, provenance)
-    return Merged(totals.rows, totals.failed, tuple(missing), summaries, provenance)
+    return Merged(totals.rows, totals.failed, tuple(missing), summaries, provenance, job.plan.rows)
 
 
 def _check_out(job: Job, path: Path) -> None:
@@ -82,13 +96,11 @@ def _check_out(job: Job, path: Path) -> None:
 
 
 def _records(
-    job: Job, missing: frozenset[int], totals: Totals, watch: Callable[[], None]
+    job: Job, in_work: set[int], totals: Totals, watch: Callable[[], None]
 ) -> Iterator[tuple[bytes, dict[str, Any]]]:
     for shard in range(job.plan.shards):
-        if shard in missing:
-            continue
-        path = job.path(shard)
-        for line in read_shard(path, len(job.plan.span(shard))):
+        path, lines = _lines(job, shard, in_work)
+        for line in lines:
             try:
                 record = json.loads(line)
                 totals.add(record)
@@ -99,6 +111,20 @@ def _records(
                 ) from None
             yield line, record
             watch()
+
+
+def _lines(job: Job, shard: int, in_work: set[int]) -> tuple[Path, Iterator[bytes]]:
+    """The records of a shard, and their file; one that is whole by now is ``in_work`` no more."""
+    path, span = job.path(shard), job.plan.span(shard)
+    if shard in in_work:
+        journal = job.folder.journal(shard)
+        lines = open_rows(journal, job.plan.id, span)
+        if lines is not None:
+            return journal, lines
+        if not path.exists():  # else it was finished as we came to it
+            return journal, iter(())
+        in_work.discard(shard)
+    return path, read_shard(path, len(span))
 
 
 def _fill(file: BinaryIO, records: Iterator[tuple[bytes, dict[str, Any]]]) -> None:
@@ -147,6 +173,7 @@ def _provenance(
         "run": plan.id,
         "data": {"name": plan.data.name, "fingerprint": plan.data.fingerprint},
         "rows": totals.rows,
+        "all_rows": plan.rows,
         "failed": totals.failed,
         "missing_shards": _spans(missing),
         "summary": {name: _told(one) for name, one in summaries.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from assay.errors import DataError
 from assay.metrics import Metric
 from assay.run import FORMAT as ROW_FORMAT
 from assay.runs.disk import write_whole
-from assay.store import to_json
 
 FORMAT = 1
 """Version of the folder's format."""
@@ -42,7 +41,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run scores. ``id`` tells it from every run that could give another table."""
+    """What a run scores. ``id`` tells it from every run that could give another table.
+
+    ``judged_by`` is what is known of the judge besides, so that a refusal can say what differs.
+    """
 
     id: str
     judge: str
@@ -58,6 +60,7 @@ class Plan:
     created: str
     format: int = FORMAT
     row_format: int = ROW_FORMAT
+    judged_by: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -105,7 +108,7 @@ def read_plan(path: Path) -> Plan:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise DataError(f"{path} is damaged; begin again in another folder") from None
-    known = {field.name for field in fields(Plan)}
+    known = {one.name for one in fields(Plan)}
     if isinstance(raw, dict) and isinstance(raw.get("format"), int) and raw["format"] > FORMAT:
         raise DataError(f"{path} is of a newer assay (format {raw['format']})")
     try:
@@ -117,31 +120,3 @@ def read_plan(path: Path) -> Plan:
     if not usable:
         raise DataError(f"{path} is damaged; begin again in another folder")
     return plan
-
-
-def differences(was: Plan, now: Plan) -> list[str]:
-    """What of two plans would make their tables differ, in words; empty if nothing does."""
-    out = []
-    for name in sorted({*was.metrics, *now.metrics}):
-        before, after = was.metrics.get(name), now.metrics.get(name)
-        if before != after:
-            out.append(f"metric {name}: {before or 'not scored'} -> {after or 'not scored'}")
-    if not out and list(was.metrics) != list(now.metrics):
-        out.append(f"order of metrics: {', '.join(was.metrics)} -> {', '.join(now.metrics)}")
-    if was.judge_fingerprint != now.judge_fingerprint:
-        out.append(
-            f"judge: {was.judge} ({was.judge_fingerprint}) -> {now.judge} ({now.judge_fingerprint})"
-        )
-    if was.columns != now.columns:
-        out.append(f"columns: {to_json(dict(was.columns))} -> {to_json(dict(now.columns))}")
-    if was.data.fingerprint != now.data.fingerprint or was.data.kind != now.data.kind:
-        out.append(f"data: {_data(was.data)} -> {_data(now.data)}")
-    for title in ("shard_rows", "shard_format", "row_format"):
-        before, after = getattr(was, title), getattr(now, title)
-        if before != after:
-            out.append(f"{title.replace('_', ' ')}: {before} -> {after}")
-    return out
-
-
-def _data(source: Source) -> str:
-    return f"{source.name} ({source.kind}, {source.rows} rows, {source.fingerprint[:19]}…)"

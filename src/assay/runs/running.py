@@ -37,7 +37,8 @@ async def score_shard(
     All that it needs is in the folder, so it may be called in any process on any machine that has
     it, and again after a failure. ``metrics`` are those of the plan, which must be given where
     they are objects that no name opens. The judge stays open. Raises ConfigError if judge or
-    metrics are not those of the plan, DataError if the input was changed or the disk refuses.
+    metrics are not those of the plan, DataError if the input was changed or the disk refuses,
+    JudgeUnusable if no sample can be scored, and its kind OutageError if the endpoint is out.
     """
     job = open_job(Path(folder))
     if not 0 <= shard < job.plan.shards:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from assay.runs.folder import Folder
 from assay.runs.journal import Journal
 from assay.runs.places import Place, read_places
 from assay.runs.plan import Plan, read_plan
+from assay.runs.sums import Sums, sums_of
+from assay.score import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class OpenShard:
     wanted: Collection[int]
     again: bool
     scored: int = 0
+    sums: dict[str, Sums] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
 
     def wants(self, row: int) -> bool:
@@ -81,10 +84,20 @@ class OpenShard:
         """Whether all wanted rows are there."""
         return len(self.journal) == len(self.wanted)
 
-    def keep(self, row: int, record: bytes) -> None:
+    def keep(self, row: int, record: bytes, scores: Mapping[str, Score]) -> None:
         """Take in a scored row."""
         self.journal.keep(row, record)
         self.scored += 1
+        for name, score in scores.items():
+            sums = self.sums.setdefault(name, Sums())
+            sums.add(score.value, score.status, score.unknown)
+
+    def totals(self) -> dict[str, Sums]:
+        """The sums of each metric over all rows, once the file is written."""
+        rows = len(self.job.plan.span(self.number))
+        if self.scored == rows and not self.again:
+            return self.sums
+        return sums_of(read_shard(self.job.path(self.number), rows), self.job.plan.metrics)
 
     def commit(self) -> ShardReport:
         """Write the shard and its errors, and let go of it.
@@ -148,14 +161,17 @@ def _anew(job: Job, number: int) -> tuple[Journal | None, Collection[int]]:
 def _again(job: Job, number: int) -> tuple[Journal | None, Collection[int]]:
     """The journal of the rows that failed in a whole shard, and these rows."""
     path, span = job.path(number), job.plan.span(number)
-    stat = path.stat()
-    # Rows that were scored again belong to the very file that they failed in.
-    seal = f"{job.plan.id} {stat.st_size} {stat.st_mtime_ns}"
-    journal = Journal.open(job.folder.journal(number, again=True), seal, span)
+    journal = Journal.open(job.folder.journal(number, again=True), seal_again(job, number), span)
     told = {line["row"] - 1 for line in read_errors(job.folder.errors(number))}
     records = zip(span, read_shard(path, len(span)), strict=True)
     wanted = {row for row, record in records if row in told and worth_another_try(record)}
     return journal, frozenset(wanted)
+
+
+def seal_again(job: Job, number: int) -> str:
+    """What rows of a whole shard that were scored again belong to: the file that they failed in."""
+    stat = job.path(number).stat()
+    return f"{job.plan.id} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def _forget(journal: Journal, which: Callable[[bytes], bool]) -> None:

@@ -17,10 +17,11 @@ from assay.metrics import Metric
 from assay.readers import open_samples
 from assay.run import FORMAT as ROW_FORMAT
 from assay.runner import closure
+from assay.runs.differing import differences, known_of
 from assay.runs.folder import Folder
 from assay.runs.inputs import Inputs
 from assay.runs.places import Place, read_places, scan, write_places
-from assay.runs.plan import SHARD_FORMATS, Plan, Source, described, differences, identity, read_plan
+from assay.runs.plan import SHARD_FORMATS, Plan, Source, described, identity, read_plan
 from assay.runs.spool import put_by
 from assay.sample import Sample
 from assay.version import __version__
@@ -53,11 +54,13 @@ def start(
     shard_rows: int | None = None,
     shard_format: str | None = None,
     resume: bool = False,
+    judged_by: Mapping[str, str] | None = None,
 ) -> Plan:
     """The plan of a run, made and written; or, with ``resume``, that of the folder.
 
     ``data`` is what `assay.load` takes. JSONL, CSV, TSV and Parquet files are read in place;
-    anything else is put by in the folder first. Raises ConfigError if the folder holds a run and
+    anything else is put by in the folder first. ``judged_by`` is what the options say of the judge;
+    a refusal names those that differ. Raises ConfigError if the folder holds a run and
     ``resume`` is not given, or if its plan differs, saying in what; DataError for data that
     cannot be read, before anything is asked.
     """
@@ -69,8 +72,8 @@ def start(
         known = read_plan(where.plan) if where.plan.exists() else None
         if known is not None and not resume:
             raise ConfigError(
-                f"{folder} holds a run already ({known.rows} rows of {known.data.name}); go on "
-                "with it by --resume, or give another folder"
+                f"{folder} holds a run already (of {known.data.name}); go on with it by --resume, "
+                "or give another folder"
             )
         wishes = _Wishes(
             dict(columns or {}),
@@ -79,7 +82,9 @@ def start(
             shard_format or (known.shard_format if known else SHARD_FORMATS[0]),
         )
         source, places, read_as = _look(data, where, known, wishes)
-        plan = replace(_plan(chosen, judge, source, wishes), read_as=read_as)
+        about = known_of(judge) | dict(judged_by or {})
+        plan = _plan(chosen, judge, source, wishes)
+        plan = replace(plan, read_as=read_as, judged_by=about)
         if known is None:
             _check_samples(chosen, judge, where, plan, places)
             write_places(where.index, places)
@@ -87,8 +92,9 @@ def start(
             return plan
         if different := differences(known, plan):
             raise ConfigError(
-                f"{folder} holds another run, which this cannot go on with; it differs in "
+                f"{folder} holds another run, begun with "
                 + "; ".join(different)
+                + " (to go on with it, give the same as then)"
             )
         if places:
             write_places(where.index, places)

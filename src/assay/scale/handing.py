@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from assay import errors
 from assay.errors import AssayError, ConfigError, DataError
 from assay.runner import MetricBug
+from assay.runs.outages import OutageError
 from assay.runs.shards import ShardReport
 from assay.scale.worker import Told
 
@@ -24,7 +25,9 @@ _LOOK = 0.2
 """Seconds between looks at progress and interrupts."""
 _ELSEWHERE = 50
 """Times that a shard is tried that another process holds: one that is just dying, as a rule."""
-_ENDS_ALL = frozenset({"ConfigError", "JudgeUnusable", "BudgetSpent", "MissingExtra"})
+_ENDS_ALL = frozenset(
+    {"ConfigError", "JudgeUnusable", "OutageError", "BudgetSpent", "MissingExtra"}
+)
 
 
 class Calls(Protocol):
@@ -221,7 +224,13 @@ def _error(told: Told) -> AssayError | MetricBug:
     """The error that was told of, of its own class where that takes just a message."""
     kinds: dict[str, type[AssayError]] = {
         kind.__name__: kind
-        for kind in (ConfigError, DataError, errors.JudgeUnusable, errors.BudgetSpent)
+        for kind in (
+            ConfigError,
+            DataError,
+            errors.JudgeUnusable,
+            errors.BudgetSpent,
+            OutageError,
+        )
     }
     if told.error in kinds:
         return kinds[told.error](told.message)

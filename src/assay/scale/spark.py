@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.api import Metrics, check_skills, open_metrics
 from assay.asks import Judge
-from assay.errors import DataError, MissingExtra
+from assay.errors import MissingExtra
 from assay.metrics import Metric
 from assay.readers.columns import check_map
 from assay.readers.objects import open_object
@@ -136,13 +136,10 @@ def _samples(frames: Frames, columns: Mapping[str, str]) -> Iterator[Drawn]:
     for position, row in _rows(frames):
         if reading is None:
             reading = _reading((position, row), columns)
-        try:
-            sample = reading.sample(row, position)
-        except DataError as error:
-            yield Sample(), f"row {position} of the partition: {error}"
-            continue
-        known = "id" in reading.mapping.values()
-        yield sample if known else sample.replace(id=None), ""
+        sample, fault = reading.attempt(row, position)
+        if "id" not in reading.mapping.values():
+            sample = sample.replace(id=None)
+        yield sample, f"row {position} of the partition: {fault}" if fault else ""
 
 
 def _reading(first: Read, columns: Mapping[str, str]) -> Reading:

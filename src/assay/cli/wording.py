@@ -1,0 +1,12 @@
+"""Numbers with their nouns."""
+
+from __future__ import annotations
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what there are so many of.
+
+    >>> counted(1, "row"), counted(0, "row"), counted(1_200_000, "row")
+    ('1 row', '0 rows', '1200000 rows')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
