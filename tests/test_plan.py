@@ -249,7 +249,7 @@ async def test_time_follows_latency_concurrency_and_rate() -> None:
     async with FakeOpenAI(latency=0.05) as server:
         judge, store = judge_of(server), MemoryStore()
         seconds: list[float] = []
-        options: list[tuple[int, float | None]] = [(2, None), (1, None), (64, 60)]
+        options: list[tuple[int, float | None]] = [(4, None), (1, None), (64, 60)]
         for at_once, rpm in options:
             found = await plan_async(
                 samples,
@@ -264,9 +264,10 @@ async def test_time_follows_latency_concurrency_and_rate() -> None:
             seconds.append(found.total.seconds.value)
         await judge.aclose()
     calls = found.total.calls.value
-    assert 0.05 * calls / 2 < seconds[0] < 0.2 * calls / 2
+    assert 0.05 * calls / 4 < seconds[0] < 0.5 + 0.05 + 0.2 * calls / 4
     assert seconds[1] > 1.3 * seconds[0]
-    assert seconds[2] == pytest.approx(calls)
+    # The first call goes alone, and a process needs half a second to begin.
+    assert calls + 0.5 < seconds[2] < calls + 1
 
 
 async def test_an_unknown_price_is_not_zero() -> None:
@@ -306,13 +307,13 @@ async def test_failures_and_repeated_requests_are_told() -> None:
         judge = judge_of(server)
         found = await plan_async(some(6), "faithfulness", judge, pilot=6)
         await judge.aclose()
-    assert any("of 6 pilot samples failed" in note for note in found.notes)
+    assert any("1 of 6 pilot samples had no answer" in note for note in found.notes)
 
 
 async def test_a_wrong_key_ends_the_pilot() -> None:
     async with FakeOpenAI(key="right") as server:
         judge = judge_of(server)
-        with pytest.raises(JudgeUnusable):
+        with pytest.raises(JudgeUnusable, match=r"the pilot failed: .*401"):
             await plan_async(some(20), "faithfulness", judge)
         await judge.aclose()
 

@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.asks import Extract
 from assay.cli.plan import budgeted, open_prices, plan
-from assay.errors import ConfigError
+from assay.errors import BudgetSpent, ConfigError
+from assay.judges.batch.following import Polling
+from assay.judges.batch.judge import open_batch_judge
 from assay.judges.budget import Budgeted
-from assay.planning.prices import Prices
+from assay.planning.prices import Price, Prices
+from batch_server import BatchServer
 from servers import FakeOpenAI
 
 ROWS = [
@@ -57,7 +61,7 @@ def test_the_tables_fit_the_terminal(
     assert "8 samples, 3 metrics, judge openai:m" in said
     # A response, a reference, two contexts, and the response against the reference.
     assert server.calls == 8 * 5
-    assert "calls   40\n" in said
+    assert "calls   40 (exact)\n" in said
     assert "pilot   8 samples took 40 calls, $" in said
     assert "left: 0 calls, $0" in said
     table = [line for line in said.splitlines() if not line.startswith(("cost", "note"))]
@@ -79,6 +83,9 @@ def test_json_has_every_quantity_with_its_interval(
         amount = said["total"][name]
         assert amount["low"] <= amount["value"] <= amount["high"]
     assert said["pilot"]["samples"] == 0
+    assert said["measured"] is False
+    assert said["total"]["calls"]["exact"] is False
+    assert said["work"]["claims"]["calls"] == {"value": 16, "low": 16, "high": 16, "exact": True}
     assert said["price"] == {"input": 1.0, "output": 4.0, "batch": None, "source": "given"}
 
 
@@ -123,6 +130,33 @@ def test_prices_come_in_twos(tmp_path: Path) -> None:
     found = open_prices(path=str(path)).of("m", "http://127.0.0.1/v1")
     assert found is not None
     assert (found.input, found.source) == (1, "prices.yaml")
+
+
+async def test_a_budget_reckons_batches_at_their_price(tmp_path: Path) -> None:
+    prices = Prices(table={"m": Price(2, 8, batch=0.5)})
+    asks = [Extract("The lamp was lit."), Extract("The lamp was dim.")]
+    async with BatchServer() as server:
+        plain = assay.openai("m", base_url=server.url)
+        await plain.answer(asks[0])
+        one = Price(2, 8).of(plain.usage.prompt_tokens, plain.usage.completion_tokens)
+        limited = budgeted(plain, usd=1.75 * one, prices=prices)
+        await limited.answer(asks[0])
+        with pytest.raises(BudgetSpent):
+            await limited.answer(asks[1])
+        await limited.aclose()
+        batched = open_batch_judge(
+            "m",
+            state=tmp_path / "run",
+            base_url=server.url,
+            quiet=0.01,
+            polling=Polling(first=0.002, longest=0.01),
+        )
+        limited = budgeted(batched, usd=1.75 * one, prices=prices)
+        for ask in asks:  # at half the price, both are paid for
+            assert await limited.answer(ask)
+        with pytest.raises(BudgetSpent):
+            await limited.answer(Extract("The lamp was out."))
+        await limited.aclose()
 
 
 def test_budgets_from_options() -> None:

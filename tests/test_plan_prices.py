@@ -11,7 +11,8 @@ import pytest
 import assay
 from assay.asks import Usage
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
-from assay.planning.models import endpoint_of, is_local
+from assay.judges.batch.judge import open_batch_judge
+from assay.planning.models import Endpoint, endpoint_of, is_local
 from assay.planning.prices import (
     Cost,
     Price,
@@ -144,6 +145,32 @@ def test_a_cost_says_by_which_price() -> None:
         "usd": 2.0,
         "price": {"input": 1, "output": 2, "source": "given"},
     }
+
+
+def test_batches_have_a_price_of_their_own(tmp_path: Path) -> None:
+    half = Price(2, 8, batch=0.5, source="prices.yaml").in_batches
+    assert (half.input, half.output, half.batch) == (1, 4, None)
+    assert half.source == "prices.yaml, half price in batches"
+    assert Price(1, 1, batch=0.25).in_batches.source == "given, 25% of price in batches"
+    assert Price(2, 8).in_batches == Price(2, 8)
+    prices = Prices(Price(2, 8, batch=0.5))
+    found = cost_of(USED, "m", prices, batched=True)
+    assert found == Cost(3.0, half if found is None else found.price)
+    assert cost_of(USED, "m", Prices(Price(2, 8)), batched=True) == Cost(6.0, Price(2, 8))
+
+
+def test_a_file_need_not_say_what_openai_asks_for_batches() -> None:
+    prices = Prices(table={"m": Price(2, 8), "full": Price(2, 8, batch=1.0)})
+    assert prices.of("m") == Price(2, 8, batch=0.5)
+    assert prices.of("full") == Price(2, 8, batch=1.0)
+    assert prices.of("m", OTHER) == Price(2, 8)
+    assert Prices(Price(2, 8)).of("m") == Price(2, 8)  # by options: what is asked for is given
+
+
+def test_a_judge_that_asks_in_batches_is_known(tmp_path: Path) -> None:
+    judge = open_batch_judge("m", state=tmp_path / "run", base_url=OTHER)
+    assert endpoint_of(judge) == Endpoint("m", OTHER, "text-embedding-3-small", batched=True)
+    assert not endpoint_of(assay.openai("m", base_url=OTHER)).batched
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), True, "1", None])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from assay.api import open_metrics
 from assay.asks import Judge
 from assay.cli.plan_tables import show
 from assay.cli.score import check_fields
-from assay.cli.tables import console
+from assay.cli.tables import console, to_stderr
 from assay.errors import ConfigError
 from assay.judges.budget import Budgeted, Limit
 from assay.judges.memory.sqlite import SqliteStore
@@ -17,8 +18,10 @@ from assay.judges.memory.store import MemoryStore, Store
 from assay.judges.named import open_judge
 from assay.metrics import split_names
 from assay.planning.models import endpoint_of
+from assay.planning.pilot import PilotFailed
+from assay.planning.plan import Plan
 from assay.planning.planner import plan as make_plan
-from assay.planning.prices import Price, Prices, read_prices
+from assay.planning.prices import Price, Prices, cost_of, read_prices
 from assay.readers import open_samples, parse_map
 
 
@@ -42,8 +45,9 @@ def plan(
 ) -> int:
     """Print what scoring a file will take; ``pilot`` samples are really scored for that.
 
-    With ``cache`` their answers are kept for the run. Raises ConfigError, DataError,
-    JudgeUnusable.
+    With ``cache`` their answers are kept for the run. The exit code is 1 if the pilot failed, so
+    that what is printed is exact or a guess, and 2 if some of its samples had no answer. Raises
+    ConfigError and DataError.
     """
     metrics = open_metrics(split_names(names))
     known = open_prices(price_input, price_output, prices)
@@ -51,8 +55,9 @@ def plan(
     samples = list(reading)
     check_fields(metrics, samples, reading.describe())
     store: Store = SqliteStore() if cache else MemoryStore()
-    try:
-        found = make_plan(
+
+    def made(pilot: int) -> Plan:
+        return make_plan(
             samples,
             split_names(names),
             open_judge(judge, packed=packed),
@@ -63,13 +68,37 @@ def plan(
             concurrency=concurrency,
             rpm=rpm,
         )
+
+    try:
+        found = _made(made, pilot, known)
     finally:
         store.close()
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         show(found, console())
-    return 0
+    if found.failure is None:
+        return 2 if found.failed else 0
+    if as_json:
+        to_stderr(f"assay: the pilot failed: {found.failure}")
+    return 1
+
+
+def _made(made: Callable[[int], Plan], pilot: int, prices: Prices) -> Plan:
+    """The plan with a pilot or, where that fails, without one and with the reason."""
+    try:
+        return made(pilot)
+    except PilotFailed as error:
+        found = made(0)
+        place = found.endpoint
+        cost = cost_of(error.usage, place.model, prices, base_url=place.base_url)
+        return replace(
+            found,
+            failure=error.reason,
+            failed=min(pilot, found.samples),
+            paid=error.usage,
+            paid_cost=cost,
+        )
 
 
 def open_prices(
@@ -97,12 +126,15 @@ def budgeted(
 ) -> Judge:
     """The judge, which stops before it has used more than it may; itself where nothing limits it.
 
-    To be put inside of what remembers answers. Raises ConfigError for dollars without a price.
+    To be put inside of what remembers answers. What is asked in batch files is reckoned at their
+    price, where that is known. Raises ConfigError for dollars without a price.
     """
     if usd is None and tokens is None and calls is None:
         return judge
     endpoint = endpoint_of(judge)
     price = (prices or Prices()).of(endpoint.model, endpoint.base_url)
+    if price is not None and endpoint.batched:
+        price = price.in_batches
     return Budgeted(
         judge, Limit(usd, tokens, calls), price=(price.input, price.output) if price else None
     )

@@ -31,7 +31,7 @@ class Foreseen:
 
     ``held``: the requests are not sent, because the answer is in the store already; ``shared``:
     because an earlier sample asks the same. ``guessed``: the answer was made up, and what is
-    asked next depends on it.
+    asked next depends on it. ``unsure``: it follows from an answer that was made up.
     """
 
     metrics: frozenset[str]
@@ -39,6 +39,7 @@ class Foreseen:
     held: bool = False
     shared: bool = False
     guessed: bool = False
+    unsure: bool = False
 
 
 @dataclass
@@ -142,16 +143,27 @@ async def foresee(
         if isinstance(answer, BaseException):
             raise answer
     users = {name: _with_parts(case, every) for name, every in needs.items()}
-    return [
-        Foreseen(
-            frozenset(name for name, used in users.items() if need in used),
-            one.sizes,
-            one.held,
-            one.shared,
-            one.guessed,
-        )
-        for need, one in case.asked
-    ]
+    out, guessing = [], set[Need[Any] | None]()
+    for need, one in case.asked:
+        # What a need asks depends on what it asked before, and on the needs that it met.
+        unsure = not guessing.isdisjoint(_leaned_on(case, need))
+        if one.guessed:
+            guessing.add(need)
+        metrics_of = frozenset(name for name, used in users.items() if need in used)
+        out.append(replace(one, metrics=metrics_of, unsure=unsure))
+    return out
+
+
+def _leaned_on(case: _Traced, need: Need[Any] | None) -> set[Need[Any] | None]:
+    """The need itself, and all that it met."""
+    out: set[Need[Any] | None] = set()
+    todo = [need]
+    while todo:
+        one = todo.pop()
+        if one not in out:
+            out.add(one)
+            todo += case.children[one]
+    return out
 
 
 def _with_parts(case: _Traced, needs: set[Need[Any]]) -> set[Need[Any]]:

@@ -58,7 +58,7 @@ def sentence_count(text: str) -> int:
 def _claims(ask: Extract, rates: Rates) -> tuple[Claim, ...]:
     spans = sentences(ask.text) or [(0, len(ask.text))]
     found = [ask.text[a:b] for a, b in spans]
-    claims = _repeated(found, max(1, round(rates.claims * len(found))))
+    claims = _repeated(found, max(rates.claims > 0, round(rates.claims * len(found))))
     opinions = round(rates.opinions * len(found)) if ask.opinions else 0
     return (
         *(Claim(text) for text in claims),

@@ -19,6 +19,8 @@ _PACE, _GUESSED_PACE = (0.75, 1.5), (0.5, 2.0)
 """How much faster and slower than planned a run may be: endpoints slow down under load."""
 _STAGES = 3
 """Calls of a sample that wait for one another, at the most: a run is never shorter."""
+_START = 0.5
+"""Seconds until the first request is sent. It goes alone, to find out what is accepted."""
 
 
 class Meter:
@@ -94,7 +96,8 @@ class Meter:
                 wall = np.maximum(wall, calls.sum(-1) * 60 / self._rpm)
             if self._pairs is not None:
                 wall = wall + calls[..., pairs] / self._pairs
-            return np.maximum(wall, _STAGES * one.max())
+            wall = np.maximum(wall, _STAGES * one.max())
+            return wall + (_START + one.max() if one.any() else 0.0)
 
         found = self._estimator.amount(value, draws, seconds)
         low, high = _PACE if self.timed else _GUESSED_PACE

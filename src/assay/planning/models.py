@@ -27,11 +27,15 @@ NOWHERE = "unknown:"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The model that a judge asks and the URL that it is asked at; None: not told."""
+    """The model that a judge asks and the URL that it is asked at; None: not told.
+
+    ``batched``: it is asked in batch files, which have a price of their own.
+    """
 
     model: str | None = None
     base_url: str | None = None
     embedding_model: str | None = None
+    batched: bool = False
 
 
 def endpoint_of(judge: object) -> Endpoint:
@@ -42,7 +46,8 @@ def endpoint_of(judge: object) -> Endpoint:
     embedding = getattr(judge, "embedding_model", None)
     fields = said.get("fields")
     if not isinstance(fields, Mapping):
-        return Endpoint(_first(said, _NAMES), _first(said, _URLS) or NOWHERE, embedding)
+        model, where = _first(said, _NAMES), _first(said, _URLS) or NOWHERE
+        return Endpoint(model, where, embedding, _is_batched(judge))
     home = _HOMES.get(str(said.get("class", "")).partition(".")[0], NOWHERE)
     return Endpoint(_first(fields, _NAMES), _first(fields, _URLS) or home, embedding)
 
@@ -50,6 +55,12 @@ def endpoint_of(judge: object) -> Endpoint:
 def _first(said: Mapping[str, object], names: tuple[str, ...]) -> str | None:
     found = (said.get(name) for name in names)
     return next((value for value in found if isinstance(value, str) and value), None)
+
+
+def _is_batched(judge: object) -> bool:
+    from assay.judges.batch.judge import BatchJudge
+
+    return isinstance(judge, BatchJudge)
 
 
 def is_local(judge: Judge) -> bool:

@@ -20,6 +20,9 @@ from assay.planning.prices import Cost, Prices, cost_of
 from assay.planning.surveying import Part, Survey
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from assay.planning.estimating import Loads
 
 
@@ -41,13 +44,15 @@ class Outlook:
     def plan(self, metrics: Mapping[str, Metric]) -> Plan:
         """The plan; ``metrics`` by the names that the survey has."""
         actual = [self._actual(k, told) for k, told in enumerate(self.survey.told)]
-        estimator = Estimator(actual, self.survey.hidden, seed=self.seed)
+        counted = self._chat if self._counts_tokens else self._chat & False
+        estimator = Estimator(actual, self.survey.hidden, seed=self.seed, counted=counted)
         meter = self._meter(estimator)
         survey, scale = self.survey, self._scale
         rest = estimator.rest(survey.rest * scale)
+        paid = estimator.taken(estimator.paid)
         draws = self._draws(estimator, survey.rest * scale, survey.guessed)
-        exact = not survey.guessed and scale == 1
-        total = meter.load(estimator.paid + rest, estimator.paid + draws, exact=exact)
+        exact = bool(self._known(survey.guessed).all())
+        total = meter.load(estimator.paid + rest, paid + draws, exact=exact)
         tokens = self._calibration(estimator)
         return Plan(
             self.judge.name,
@@ -63,7 +68,7 @@ class Outlook:
             ],
             total,
             meter.load(rest, draws, exact=exact),
-            self._works(meter, estimator.paid + rest, estimator.paid + draws, exact=exact),
+            self._works(meter, estimator.paid + rest, paid + draws),
             len(actual),
             self.pilot.usage,
             self._paid_cost(),
@@ -73,7 +78,9 @@ class Outlook:
             is_local(self.judge),
             self.concurrency,
             self.rpm,
-            self._notes(total),
+            self._notes(total, estimator.asked),
+            measured=bool(estimator.asked) or not total.calls.value,
+            failed=len(self.pilot.failures),
         )
 
     @property
@@ -86,9 +93,22 @@ class Outlook:
         found = exchanged(self.pilot.exchanges.get(k, ()))
         out: Loads = told.copy()
         if self._counts_tokens:
-            chat = [n for n, work in enumerate(WORKS) if work not in ("embeddings", "pairs")]
-            out[chat, PROMPT:] = found[chat, PROMPT:]
+            out[self._chat, PROMPT:] = found[self._chat, PROMPT:]
         return out
+
+    @property
+    def _chat(self) -> NDArray[np.bool_]:
+        """The kinds of work whose replies the pilot saw; pairs have no tokens."""
+        import numpy as np
+
+        return np.array([work != "embeddings" for work in WORKS])
+
+    def _known(self, guessed: bool) -> NDArray[np.bool_]:
+        """The kinds of work whose number of calls is not in doubt, ``guessed`` or not."""
+        import numpy as np
+
+        sure: NDArray[np.bool_] = self.survey.unsure[:, CALLS] == 0
+        return np.logical_and(self._scale == 1, np.logical_or(not guessed, sure))
 
     @property
     def _counts_tokens(self) -> bool:
@@ -110,12 +130,11 @@ class Outlook:
         )
 
     def _draws(self, estimator: Estimator, foreseen: Loads, guessed: bool) -> Loads:
-        bounds = self.survey.bounds
         return estimator.rest_draws(
             foreseen,
             self.samples - len(self.survey.told),
-            known=not guessed,
-            bounds=tuple(foreseen * one for one in bounds) if bounds else (),
+            known=self._known(guessed),
+            bounds=self.survey.bounds,
         )
 
     def _calibration(self, estimator: Estimator) -> Loads:
@@ -141,18 +160,19 @@ class Outlook:
         unsure = part.guessed if guessed is None else guessed
         foreseen = part.rest * self._scale
         piloted = part.pilot * tokens
-        draws = piloted + self._draws(estimator, foreseen, unsure)
-        exact = not unsure and not part.partial and self._scale == 1
+        draws = estimator.taken(piloted) + self._draws(estimator, foreseen, unsure)
+        exact = not part.partial and bool(self._known(unsure).all())
         return meter.load(piloted + estimator.rest(foreseen), draws, exact=exact)
 
-    def _works(self, meter: Meter, value: Loads, draws: Loads, *, exact: bool) -> dict[Work, Load]:
+    def _works(self, meter: Meter, value: Loads, draws: Loads) -> dict[Work, Load]:
         """The loads by kind of work, of those that there are."""
         out: dict[Work, Load] = {}
+        known = self._known(self.survey.guessed)
         for k, work in enumerate(WORKS):
             if value[k].any():
                 only, drawn = value * 0, draws * 0
                 only[k], drawn[:, k] = value[k], draws[:, k]
-                out[work] = meter.load(only, drawn, exact=exact)
+                out[work] = meter.load(only, drawn, exact=bool(known[k]))
         return out
 
     def _paid_cost(self) -> Cost | None:
@@ -178,15 +198,16 @@ class Outlook:
             )
         return out
 
-    def _notes(self, total: Load) -> list[str]:
+    def _notes(self, total: Load, asked: int) -> list[str]:
         """What to know when the figures are read."""
         tried, foreseeing = len(self.survey.told), isinstance(self.judge, Foreseeing)
         chat = foreseeing and bool(total.calls.value)
         notes = [
-            *(self._without_pilot(chat) if not tried else self._about_pilot(tried)),
+            *self._of_failures(),
+            *(self._about_pilot(tried, asked) if tried else self._without_pilot(chat)),
             *self._of_money(chat),
         ]
-        if tried and chat and not self._counts_tokens:
+        if asked and chat and not self._counts_tokens:
             notes.append("the endpoint counts no tokens: they are assumed")
         if not foreseeing and not is_local(self.judge):
             notes.append(
@@ -202,15 +223,27 @@ class Outlook:
             yield "no pilot: tokens of replies and times are assumed"
         yield "no pilot: half-widths are the largest there can be"
 
-    def _about_pilot(self, tried: int) -> Iterator[str]:
+    def _of_failures(self) -> Iterator[str]:
+        if failures := list(self.pilot.failures.values()):
+            of = f"{len(failures)} of {len(failures) + len(self.pilot.rows)} pilot samples"
+            yield f"{of} had no answer and are not counted: {failures[0]}"
+        if lacking := [row.failure for row in self.pilot.rows if row.failed]:
+            yield f"{len(lacking)} of {len(self.pilot.rows)} pilot samples failed: {lacking[0]}"
+
+    def _about_pilot(self, tried: int, asked: int) -> Iterator[str]:
         planned = sum(float(x[:, CALLS].sum()) for x in self.survey.told)
         resent = self.pilot.usage.calls - round(planned)
-        if tried < FEW and tried < self.samples:
-            yield f"{tried} pilot samples are few: intervals and half-widths are assumed"
-        if isinstance(self.judge, Foreseeing) and resent > 0:
-            yield f"the pilot sent {resent} more requests than planned: their tokens are counted"
-        if failures := [row.failure for row in self.pilot.rows if row.failed]:
-            yield f"{len(failures)} of {tried} pilot samples failed: {failures[0]}"
+        if asked < tried and asked < FEW and tried < self.samples:
+            yield (
+                f"the cache had all answers for {tried - asked} of {tried} pilot samples: tokens "
+                "and times are assumed; another --seed draws others"
+            )
+        elif tried < FEW and tried < self.samples:
+            few = "1 pilot sample is" if tried == 1 else f"{tried} pilot samples are"
+            yield f"{few} few: intervals and half-widths are assumed"
+        if isinstance(self.judge, Foreseeing) and resent > 0 and not self.pilot.failures:
+            more = "1 more request" if resent == 1 else f"{resent} more requests"
+            yield f"the pilot sent {more} than planned: all tokens are counted"
         if not self.remembers and tried < self.samples:
             yield "nothing is remembered: a run pays for the pilot's samples again"
 

@@ -80,8 +80,9 @@ class Plan:
     """What scoring the samples will take in all, ``left`` of it after the pilot, and by metric.
 
     ``pilot`` is the number of samples that were really scored for it, ``paid`` and ``paid_cost``
-    what that took. ``local``: the judge is a model on this machine. ``batch`` is the whole cost
-    in batches, where the provider has them.
+    what that took; ``failed`` further ones had no answer. ``measured``: what is not exact rests on
+    replies of the pilot, else it is a guess. ``local``: the judge is a model on this machine.
+    ``batch`` is the whole cost in batches, where the provider has them.
     """
 
     judge: str
@@ -101,6 +102,10 @@ class Plan:
     concurrency: int = 64
     rpm: float | None = None
     notes: Sequence[str] = field(default_factory=tuple)
+    measured: bool = True
+    failed: int = 0
+    failure: str | None = None
+    """Why a pilot that was wanted could not be made."""
 
     @property
     def batch(self) -> Amount | None:
@@ -117,6 +122,7 @@ class Plan:
             "judge": self.judge,
             "model": self.endpoint.model,
             "samples": self.samples,
+            "measured": self.measured,
             "total": self.total.as_dict(),
             "left": self.left.as_dict(),
             "batch_cost": batch.as_dict() if batch else None,
@@ -127,6 +133,8 @@ class Plan:
             "work": {name: load.as_dict() for name, load in self.works.items()},
             "pilot": {
                 "samples": self.pilot,
+                "failed": self.failed,
+                "failure": self.failure,
                 "usage": self.paid.as_dict(),
                 "cost": self.paid_cost.as_dict() if self.paid_cost else None,
             },

@@ -46,7 +46,8 @@ def plan(
     sent in a minute at the most.
 
     Calls are exact where claims are given or known from the pilot or the store; all else has a
-    90 % interval. Raises ConfigError, DataError, JudgeUnusable.
+    90 % interval. Raises ConfigError, DataError, and PilotFailed, which is a JudgeUnusable, if no
+    sample of the pilot could be scored.
     """
     answerer = open_judge(judge)
 
@@ -88,6 +89,9 @@ async def plan_async(
     first, rest = _drawn(known, pilot, seed)
     store = cache_store if cache_store is not None else MemoryStore()
     tried = await run_pilot(first, chosen, judge, store) if first else Pilot()
+    lost = [first[k] for k in sorted(tried.failures)]
+    first = [sample for k, sample in enumerate(first) if k not in tried.failures]
+    tried, rest = tried.whole(), [*lost, *rest]
     surveyed = await survey(first, rest, chosen, _foresights(judge, tried, cache_store))
     outlook = Outlook(
         judge,

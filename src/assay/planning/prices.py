@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -54,6 +54,19 @@ class Price:
         """
         return (prompt * self.input + reply * self.output) / 1e6
 
+    @property
+    def in_batches(self) -> Price:
+        """The price of what is asked in batch files; the full one where no share is known.
+
+        >>> Price(0.15, 0.60, batch=0.5).in_batches.of(1_000_000, 500_000)
+        0.225
+        """
+        if self.batch is None:
+            return self
+        share = self.batch
+        said = f"{self.source}, {'half' if share == 0.5 else f'{share:.0%} of'} price in batches"
+        return Price(self.input * share, self.output * share, source=said)
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -88,22 +101,29 @@ class Prices:
         if self.given is not None or not model:
             return self.given
         if model in self.table:
-            return self.table[model]
+            return _with_batches(self.table[model], base_url or OPENAI)
         return _known(model, base_url or OPENAI)
 
 
 def cost_of(
-    usage: Usage, model: str | None, prices: Prices | None = None, *, base_url: str | None = None
+    usage: Usage,
+    model: str | None,
+    prices: Prices | None = None,
+    *,
+    base_url: str | None = None,
+    batched: bool = False,
 ) -> Cost | None:
     """What a run has cost; None where the price is not known, or the endpoint counts no tokens.
 
-    Embeddings are reckoned at the price of the model, which is more than they cost.
+    ``batched``: it asked in batch files. Embeddings are reckoned at the price of the model, which
+    is more than they cost.
     """
     if not usage.calls and not usage.prompt_tokens and not usage.completion_tokens:
         return Cost(0.0)
     price = (prices or Prices()).of(model, base_url)
     if price is None or not (usage.prompt_tokens or usage.completion_tokens):
         return None
+    price = price.in_batches if batched else price
     return Cost(price.of(usage.prompt_tokens, usage.completion_tokens), price)
 
 
@@ -178,5 +198,11 @@ def _known(model: str, base_url: str) -> Price | None:
         prompt, reply = dollars(_PROBE, 0), dollars(0, _PROBE)
     except (LookupError, ValueError, ArithmeticError):
         return None
-    batch = 0.5 if base_url.rstrip("/") == OPENAI else None
-    return Price(prompt, reply, None, batch, f"genai-prices {known.__version__}")
+    return _with_batches(Price(prompt, reply, source=f"genai-prices {known.__version__}"), base_url)
+
+
+def _with_batches(price: Price, base_url: str) -> Price:
+    """The price with the share that the provider is known to ask for in batches."""
+    if price.batch is None and base_url.rstrip("/") == OPENAI:
+        return replace(price, batch=0.5)
+    return price

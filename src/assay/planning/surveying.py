@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 ALONE = 500
 """Samples outside the pilot by which a metric by itself is estimated."""
-FEWEST, MOST = Rates(0.8, 0.0), Rates(2.5, 0.5)
-"""Claims and opinions a sentence at the least and at the most, where nobody was asked."""
+BOUNDING = 100
+"""Samples outside the pilot by which the least and the most is found."""
+NONE, FEWEST, MOST = Rates(0.0, 0.0), Rates(0.8, 0.0), Rates(2.5, 0.5)
+"""Claims and opinions a sentence: in a sample without any, and at the least and at the most on
+the average of all, where nobody was asked."""
 
 
 class Foresights(Protocol):
@@ -42,23 +45,34 @@ class Part:
     """Whether the rest was estimated from a part of the samples."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Factors to what is foreseen: without any claim, and with as few and as many as may be."""
+
+    none: Loads
+    fewest: Loads
+    most: Loads
+
+
 @dataclass
 class Survey:
     """What is foreseen; each pilot sample's load without (``hidden``) and with what it told.
 
-    ``rest`` is the sum over the other samples, of which ``gone`` were gone through; ``bounds``
-    are factors to it, for as few and as many claims as may be, where there was no pilot.
+    ``rest`` is the sum over the other samples, of which ``gone`` were gone through, and
+    ``unsure`` the part of it that depends on answers that were made up; ``bounds`` say how much
+    it may depend on them, and are None where nothing does.
     """
 
     hidden: list[Loads]
     told: list[Loads]
     rest: Loads
+    unsure: Loads
     gone: int
     shares: dict[str, Part]
     alone: dict[str, Part] = field(default_factory=dict)
     guessed: bool = False
     held: Held = field(default_factory=Held)
-    bounds: tuple[Loads, Loads] | None = None
+    bounds: Bounds | None = None
 
 
 async def survey(
@@ -73,13 +87,13 @@ async def survey(
     out = await _together(first, rest, metrics, foresight(told=True), hidden)
     for name, metric in metrics.items():
         out.alone[name] = await _alone(first, rest, {name: metric}, foresight(told=True))
-    if not first and out.guessed:
-        some = rest[:ALONE]
-        low, middle, high = [
+    if out.guessed:
+        some = rest[:BOUNDING]
+        middle, *others = [
             await _sum(some, metrics, foresight(told=True, rates=rates))
-            for rates in (FEWEST, None, MOST)
+            for rates in (None, NONE, FEWEST, MOST)
         ]
-        out.bounds = _times(low, middle), _times(high, middle)
+        out.bounds = Bounds(*(_times(one, middle) for one in others))
     return out
 
 
@@ -90,7 +104,8 @@ async def _together(
     foresight: Foresight,
     hidden: list[Loads],
 ) -> Survey:
-    out = Survey(hidden, [], loads(()), len(rest), {name: _empty() for name in metrics})
+    parts = {name: _empty() for name in metrics}
+    out = Survey(hidden, [], loads(()), loads(()), len(rest), parts)
     held = [0, 0, 0, 0]
     for k, sample in enumerate([*first, *rest]):
         asks = await foresee(sample, metrics, foresight)
@@ -99,6 +114,7 @@ async def _together(
             out.told.append(sent)
         else:
             out.rest += sent
+            out.unsure += _sent([one for one in asks if one.unsure])
         for one in asks:
             _share(out.shares, one, piloted=piloted)
             out.guessed |= one.guessed and not piloted
