@@ -14,31 +14,10 @@ from assay import ScriptedJudge
 from assay.asks import Judge
 from assay.judges import named
 from assay.pytest_plugin.lines import columns
-from assay.verdicts import Cell, Span, Verdict
+from gliders import HEAD, VERDICTS
 
 pytest_plugins = ["pytester"]
 assert assay.pytest_plugin.showing  # imported here, so that runs inside of tests share it
-
-CONTEXTS = ["Perlan 2 climbed to 22,646 m.", "They took off from Argentina."]
-RIGHT, WRONG = "Perlan 2 climbed to 22,646 m.", "It took off from Chile."
-SAMPLE: dict[str, Any] = {
-    "question": "How high?",
-    "response": f"{RIGHT} {WRONG}",
-    "contexts": CONTEXTS,
-}
-VERDICTS = {
-    (RIGHT, RIGHT): Cell(Verdict.ENTAILED),
-    (RIGHT, f"{RIGHT} {WRONG}"): Cell(Verdict.ENTAILED),
-    (RIGHT, CONTEXTS[0]): Cell(Verdict.ENTAILED, 0.97, evidence=Span(CONTEXTS[0], 0, 29)),
-    (WRONG, CONTEXTS[1]): Cell(
-        Verdict.CONTRADICTED, 0.02, "it names another country", Span("from Argentina", 14, 28)
-    ),
-}
-HEAD = f"""
-import pytest, assay
-from assay.pytest_plugin import assert_scores, assert_scores_async
-SAMPLE = {SAMPLE!r}
-"""
 
 
 @pytest.fixture

@@ -181,7 +181,7 @@ def test_reference_stands_in_where_references_are_null() -> None:
 
 def test_reference_that_references_lack_is_an_error() -> None:
     assert message([{"reference": "c", "references": ["a"]}]) == (
-        "list, row 1: column 'reference' ('c') is not among the texts of column 'references'; "
+        "list, row 1: column 'reference': 'c' is not among the texts of column 'references'; "
         "say which to take with --map references='references'"
     )
 

@@ -276,7 +276,10 @@ def test_a_yaml_file_is_part_of_the_config(tmp_path: Path) -> None:
         ({"a.yaml": "- make.py:tests\n"}, "not made by programs"),
         ({"a.yaml": "- sheet.xlsx#one\n"}, "save it as CSV"),
         ({"a.yaml": "- https://x.y/t.csv\n"}, "nothing is downloaded"),
-        ({"a.yaml": "- {path: b.yaml, vars: {a: 1}}\n", "b.yaml": "[]"}, "path stands alone"),
+        (
+            {"a.yaml": "- {path: b.yaml, vars: {a: 1}}\n", "b.yaml": "[]"},
+            "stands alone; take out vars",
+        ),
         ({"a.yaml": "- 7\n"}, "must be a mapping"),
         ({"a.yaml": "- vars: {a: 1\n"}, "a.yaml:"),
         ({"a.yaml": "- {vras: {a: 1}}\n"}, "did you mean 'vars'?"),

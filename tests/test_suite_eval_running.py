@@ -5,45 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from assay.cli.app import run
-from assay.judges.retrying import Backoff
+from mill_suites import CONTAINS, GRADED, RUBRIC, answering, asking, given
 from servers import hang, status
 from suite_endpoint import Endpoint, evaluated, parts_of, rows_of, statuses, written
-
-RATE, CODE = "PROMPTFOO_PASS_RATE_THRESHOLD", "PROMPTFOO_FAILED_TEST_EXIT_CODE"
-CONTAINS = {"type": "contains", "value": "mill"}
-RUBRIC = {"type": "llm-rubric", "value": "It speaks of a mill"}
-
-
-def given(*outputs: Any, **keys: Any) -> str:
-    """A suite of recorded outputs that are to have the word mill."""
-    tests = [{"providerOutput": one, "assert": [CONTAINS]} for one in outputs]
-    return json.dumps({"tests": tests, **keys})
-
-
-def asking(*queries: str, assertion: dict[str, Any] = RUBRIC, **keys: Any) -> str:
-    """A suite that asks the model under test."""
-    tests = [
-        {"description": f"about {one}", "vars": {"query": one}, "assert": [assertion]}
-        for one in queries
-    ]
-    config = {"prompts": ["Say {{query}}"], "providers": ["openai:tested"], "tests": tests}
-    return json.dumps({**config, **keys})
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    monkeypatch.setattr(Backoff, "pause", lambda *_: 0.001)
-    with Endpoint().in_thread() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    with answering(monkeypatch) as endpoint:
         yield endpoint
-
-
-GRADED = ("--grader", "openai:judge")
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

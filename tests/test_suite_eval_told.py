@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from assay.cli.app import run
+from mill_suites import CONTAINS, RUBRIC, answering, asking, given
 from suite_endpoint import Endpoint, evaluated, rows_of, written
-from test_suite_eval_cli import CONTAINS, RUBRIC, asking, given
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    with Endpoint().in_thread() as endpoint:
-        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    with answering(monkeypatch) as endpoint:
         yield endpoint
 
 

@@ -3,92 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from assay.judges.retrying import Backoff
-from assay.suite.providers.base import Answer, Request
-from assay.suite.providers.http import HttpProvider
+from assay.suite.providers.base import Request
 from assay.suite.secrets import Secrets
-from assay.suite.templates import Templates
+from http_site import KEY, Site, asked, open_site, opened
 
-KEY = "sk-very-secret-0123456789"
 HTML = web.Response(text="<html>Sorry</html>", content_type="text/html")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-class Site:
-    """A local server; ``answers`` are used up request by request, the last one staying."""
-
-    def __init__(self) -> None:
-        self.answers: list[Handler] = []
-        self.seen: list[tuple[web.Request, bytes]] = []
-        self.url = ""
-
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.seen.append((request, await request.read()))
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return await answer(request)
-
-    def says(self, *responses: Any) -> None:
-        """Answer with these: data as JSON, or responses as they are."""
-
-        def made(response: Any) -> Handler:
-            async def answer(request: web.Request) -> web.StreamResponse:
-                if isinstance(response, web.Response):  # each can be sent only once
-                    return web.Response(
-                        status=response.status, body=response.body, headers=response.headers
-                    )
-                return web.json_response(response)
-
-            return answer
-
-        self.answers = [made(response) for response in responses]
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.seen[-1][1])
 
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    found = Site()
-    app = web.Application(client_max_size=2**24)
-    app.router.add_route("*", "/{rest:.*}", found.handle)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    found.url = f"http://127.0.0.1:{runner.addresses[0][1]}/ask"
-    yield found
-    await runner.cleanup()
-
-
-def opened(site: Site, config: dict[str, Any], secrets: Secrets | None = None) -> HttpProvider:
-    return HttpProvider(
-        site.url,
-        config if "timeoutMs" in config else {"timeout": 5, **config},
-        templates=Templates({"KEY": KEY}),
-        secrets=secrets or Secrets(),
-        backoff=Backoff(attempts=3, first=0.0),
-    )
-
-
-async def asked(
-    site: Site,
-    config: dict[str, Any],
-    prompt: Any = "Hi",
-    secrets: Secrets | None = None,
-    **variables: Any,
-) -> Answer:
-    provider = opened(site, config, secrets)
-    try:
-        return await provider.call(Request(prompt, variables))
-    finally:
-        await provider.aclose()
+    async with open_site() as found:
+        yield found
 
 
 # --- what is sent ------------------------------------------------------------------------------
@@ -253,40 +184,6 @@ async def test_a_refusal_is_not_tried_again(site: Site, status: int) -> None:
     answer = await asked(site, {})
     assert answer.error == f"HTTP {status}: no such " + "é" * 192
     assert answer.calls == 1
-
-
-async def test_server_errors_are_tried_again_and_then_said(site: Site) -> None:
-    site.says(web.Response(status=500, text="oops"))
-    answer = await asked(site, {})
-    assert answer.error == "HTTP 500: oops (3 attempts)"
-    assert answer.calls == len(site.seen) == 3
-
-
-async def test_a_rate_limit_is_waited_out(site: Site) -> None:
-    site.says(web.Response(status=429, headers={"Retry-After": "0.2"}), {"ok": 1})
-    started = asyncio.get_running_loop().time()
-    answer = await asked(site, {})
-    assert asyncio.get_running_loop().time() - started >= 0.2
-    assert (answer.output, answer.error, answer.calls) == ({"ok": 1}, None, 2)
-    assert answer.latency_ms is not None
-    assert answer.latency_ms < 150
-
-
-async def test_half_a_body_is_tried_again(site: Site) -> None:
-    async def half(request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(headers={"Content-Length": "100"})
-        await response.prepare(request)
-        await response.write(b'{"ok"')
-        assert request.transport is not None
-        request.transport.close()
-        return response
-
-    site.says({"ok": 1})
-    site.answers.insert(0, half)
-    assert (await asked(site, {})).output == {"ok": 1}
-    site.answers = [half]
-    answer = await asked(site, {})
-    assert answer.error == "the answer broke off (3 attempts)"
 
 
 @pytest.mark.parametrize("config", [{"timeout": 0.2}, {"timeoutMs": 200}])

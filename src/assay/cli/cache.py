@@ -20,7 +20,7 @@ _DAY = 86_400
 
 
 def cache_stats() -> int:
-    """Print where answers are kept, how many of which judge, their size and age."""
+    """Print where answers are kept, how many of which judge at which URL, their size and age."""
     from rich import box
     from rich.table import Table
 
@@ -35,6 +35,9 @@ def cache_stats() -> int:
     screen.print(f"{total} answers, {_bytes(size(path))}", highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("judge", overflow="fold")
+    placed = any(one.endpoint for one in found)
+    if placed:
+        table.add_column("endpoint", overflow="fold")
     table.add_column("fingerprint", overflow="fold")
     table.add_column("kind", no_wrap=True)
     for title in ("answers", "packed", "oldest", "newest"):
@@ -42,6 +45,7 @@ def cache_stats() -> int:
     for one in found:
         table.add_row(
             plain(one.judge),
+            *([plain(one.endpoint or "")] if placed else []),
             plain(_short(one.fingerprint)),
             plain(one.kind),
             str(one.entries),
@@ -53,16 +57,20 @@ def cache_stats() -> int:
     return 0
 
 
-def cache_clear(judge: str | None, older_than_days: int | None, yes: bool) -> int:
-    """Delete answers: all, those of one judge, or those not used for some days.
+def cache_clear(
+    judge: str | None, older_than_days: int | None, yes: bool, fingerprint: str | None = None
+) -> int:
+    """Delete answers: all, those of one judge or fingerprint, or those not used for some days.
 
-    Asks first unless ``yes``; raises ConfigError where nobody can be asked.
+    ``fingerprint`` is as `cache_stats` shows it, or its beginning. Asks first unless ``yes``;
+    raises ConfigError where nobody can be asked.
     """
     if older_than_days is not None and older_than_days < 0:
         raise ConfigError(f"days must be at least 0, not {older_than_days}")
     path = default_path()
     before = None if older_than_days is None else time.time() - older_than_days * _DAY
-    count = matching(path, judge=judge, before=before)
+    whole = None if fingerprint is None else _whole(fingerprint, path)
+    count = matching(path, judge=judge, before=before, fingerprint=whole)
     if not count:
         known = sorted({one.judge for one in groups(path)})
         print(plain(f"no such answers in {path}; judges: {', '.join(known) or 'none'}"))
@@ -70,9 +78,22 @@ def cache_clear(judge: str | None, older_than_days: int | None, yes: bool) -> in
     if not yes and not _agreed(f"delete {count} answers from {path}?"):
         print("nothing was deleted")
         return 1
-    gone = clear(path, judge=judge, before=before)
+    gone = clear(path, judge=judge, before=before, fingerprint=whole)
     print(plain(f"deleted {gone} answers from {path}"))
     return 0
+
+
+def _whole(given: str, path: Path) -> str:
+    """The fingerprint that is meant by one in short; itself if none is."""
+    if not given.strip():
+        raise ConfigError("--fingerprint is empty: give one that 'assay cache stats' shows")
+    known = sorted({one.fingerprint for one in groups(path)})
+    found = [one for one in known if given in (one, _short(one))]
+    found = found or [one for one in known if one.startswith(given)]
+    if len(found) > 1:
+        listed = ", ".join(map(_short, found))
+        raise ConfigError(f"{given!r} may be any of {listed}: give more of its fingerprint")
+    return found[0] if found else given
 
 
 def cache_export(out: Path) -> int:

@@ -12,7 +12,7 @@ cache = typer.Typer(help="What judges answered before.", no_args_is_help=True)
 
 @cache.command("stats")
 def cache_stats() -> int:
-    """Where answers are kept, how many of which judge, their size and age."""
+    """Where answers are kept, how many of which judge at which URL, their size and age."""
     from assay.cli.cache import cache_stats as command
 
     return command()
@@ -23,6 +23,12 @@ def cache_clear(
     judge: Annotated[
         str | None, typer.Option("--judge", help="Only answers of this judge.")
     ] = None,
+    fingerprint: Annotated[
+        str | None,
+        typer.Option(
+            "--fingerprint", help="Only answers under this fingerprint, as stats shows it."
+        ),
+    ] = None,
     days: Annotated[
         int | None, typer.Option("--older-than", min=0, help="Only answers older than DAYS.")
     ] = None,
@@ -31,7 +37,7 @@ def cache_clear(
     """Forget what judges answered."""
     from assay.cli.cache import cache_clear as command
 
-    return command(judge, days, yes)
+    return command(judge, days, yes, fingerprint)
 
 
 @cache.command("export")

@@ -22,6 +22,22 @@ def remember(*, cache: bool = True, offline: bool = False) -> Callable[[Judge, i
     store: Store = SqliteStore() if cache else MemoryStore()
 
     def wrapped(judge: Judge, repeat: int = 0) -> Judge:
-        return RememberingJudge(judge, store, repeat=repeat, offline=offline)
+        remembering = RememberingJudge(judge, store, repeat=repeat, offline=offline)
+        endpoint = _endpoint(judge)
+        if endpoint is not None and isinstance(store, SqliteStore):
+            store.place(remembering.fingerprint, endpoint)
+        return remembering
 
     return wrapped
+
+
+def _endpoint(judge: Judge) -> str | None:
+    """The URL that a judge asks, without anything that could be secret; None if it asks none."""
+    from assay.planning.models import endpoint_of
+    from assay.suite.providers.requests import shown
+
+    url = endpoint_of(judge).base_url
+    try:
+        return shown(url) if url is not None and "://" in url else None
+    except ValueError:  # no URL after all
+        return None

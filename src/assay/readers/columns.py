@@ -162,6 +162,14 @@ def make_plan(names: Sequence[str], columns: Mapping[str, str]) -> Plan:
     return Plan(tuple(takes), tuple(name for name in names if name not in used))
 
 
+def id_plan(names: Sequence[str], columns: Mapping[str, str]) -> Plan:
+    """The plan that takes nothing but the id, from rows whose other columns are no use."""
+    known = [columns["id"]] if "id" in columns else [n for n in names if _field_of(n) == "id"]
+    known = [name for name in known if name in names]
+    best = [name for name in known if name == "id"] or known
+    return Plan((Take("id", best[0], False),) if len(best) == 1 else (), ())
+
+
 def check_columns(columns: Mapping[str, str], names: Sequence[str]) -> None:
     """Raises DataError when a mapped column is not among the names."""
     for field, column in columns.items():

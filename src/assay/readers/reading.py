@@ -9,10 +9,10 @@ from typing import Any
 
 from assay.errors import DataError
 from assay.readers.cells import kind
-from assay.readers.columns import Plan, check_columns, check_map, make_plan
+from assay.readers.columns import Plan, check_columns, check_map, id_plan, make_plan
 from assay.readers.files import open_path, open_stdin
 from assay.readers.objects import open_object
-from assay.readers.rows import flatten, make_sample
+from assay.readers.rows import flatten, read_row
 from assay.readers.source import Row, Source
 from assay.sample import Sample
 
@@ -137,15 +137,39 @@ class Reading:
 
         Raises DataError, which does not say where the row is.
         """
+        sample, fault = self.attempt(row, number)
+        if fault:
+            raise DataError(fault)
+        return sample
+
+    def attempt(self, row: Any, number: int) -> tuple[Sample, str]:
+        """What can be read of one row, and why the rest cannot ("" if all can).
+
+        The row keeps its id and its good columns; the fault names the bad ones.
+
+        >>> rows = [{"id": "q7", "question": "Who?", "contexts": 3}]
+        >>> sample, fault = open_samples(rows).attempt(rows[0], 1)
+        >>> sample.id, sample.question
+        ('q7', 'Who?')
+        >>> fault
+        "column 'contexts': expected a text or a list of texts, found a number (3)"
+        """
         if isinstance(row, Sample):
-            return row if row.id is not None else row.replace(id=str(number))
+            return (row if row.id is not None else row.replace(id=str(number))), ""
+        none = Sample(id=str(number))
         if not isinstance(row, Mapping):
-            raise DataError(f"a row must be an object with named columns, found {kind(row)}")
+            return none, f"a row must be an object with named columns, found {kind(row)}"
         try:
             flat = flatten(row, self._dotted)
-            return make_sample(flat, self._plan(tuple(flat)), number, self._source.cells)
+            try:
+                plan = self._plan(tuple(flat))
+            except DataError as error:  # its columns cannot be told apart, but for the id's
+                sample, _ = read_row(flat, id_plan(tuple(flat), self._columns), number, False)
+                return sample, str(error)
+            sample, faults = read_row(flat, plan, number, self._source.cells)
+            return sample, "; ".join(faults)
         except RecursionError:
-            raise DataError("the row is nested too deeply") from None
+            return none, "the row is nested too deeply"
 
     def _plan(self, names: tuple[str, ...]) -> Plan:
         plan = self._plans.get(names)

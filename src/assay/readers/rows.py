@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -75,12 +76,15 @@ def _scored(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return kept | {f"{of}_claims": made for of, made in claims.items()}
 
 
-def make_sample(row: Mapping[str, Any], plan: Plan, number: int, cells: bool) -> Sample:
-    """The sample in a flattened row.
+def read_row(
+    row: Mapping[str, Any], plan: Plan, number: int, cells: bool
+) -> tuple[Sample, list[str]]:
+    """The sample in a flattened row, and what cannot be read: the column and what was found there.
 
-    ``number`` is the id where the row has none; ``cells`` says that a text may hold a list, as in
-    CSV. Raises DataError that names the column and what was found.
+    Such a column is left out of the sample. ``number`` is the id where the row has none that can
+    be read; ``cells`` says that a text may hold a list, as in CSV.
     """
+    faults = _Faults()
     got: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     for take in plan.takes:
@@ -92,21 +96,51 @@ def make_sample(row: Mapping[str, Any], plan: Plan, number: int, cells: bool) ->
         if take.field == "metadata":
             metadata |= _metadata(value, take.column, cells)
             continue
-        try:
+        with faults.at(take.column, take.field):
             got[take.field] = _CONVERT[take.field](value, cells)
-        except DataError as error:
-            raise DataError(f"column {take.column!r}: {_named(error, take)}") from None
-        _check_spare(row, take, got[take.field], cells)
+        if take.spare is not None and take.field in got:
+            with faults.at(take.spare, take.field):
+                _check_spare(plain(row.get(take.spare)), take, got[take.field], cells)
     for name in plan.rest:
         if (value := jsonable(row.get(name))) is not None:
             metadata[clean(name)] = value
-    contexts = _contexts(got, metadata, row, plan)
+    contexts = _contexts(got, metadata, row, plan, faults)
     direct = {name: got[name] for name in _DIRECT if name in got}
-    return Sample(contexts=contexts, id=got.get("id") or str(number), metadata=metadata, **direct)
+    shared: dict[str, Any] = {
+        "contexts": contexts,
+        "id": got.get("id") or str(number),
+        "metadata": metadata,
+    }
+    try:
+        return Sample(**shared, **direct), faults.found
+    except DataError as error:  # each field is right, and the claims do not fit the references
+        faults.found.append(str(error))
+        direct.pop("reference_claims", None)
+        return Sample(**shared, **direct), faults.found
+
+
+class _Faults:
+    """What is wrong with a row."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    @contextmanager
+    def at(self, column: str, field: str) -> Iterator[None]:
+        """Takes a DataError inside for a fault of a column."""
+        try:
+            yield
+        except DataError as error:
+            said = str(error).replace("FIELD=COLUMN", f"{field}={column}")
+            self.found.append(f"column {column!r}: {said}")
 
 
 def _contexts(
-    got: Mapping[str, Any], metadata: dict[str, Any], row: Mapping[str, Any], plan: Plan
+    got: Mapping[str, Any],
+    metadata: dict[str, Any],
+    row: Mapping[str, Any],
+    plan: Plan,
+    faults: _Faults,
 ) -> tuple[Context, ...] | None:
     contexts: tuple[Context, ...] | None
     contexts, rests = got.get("contexts", (None, []))
@@ -116,18 +150,26 @@ def _contexts(
         if take.field not in {"context_ids", "context_relevance"}:
             continue
         values = got.get(take.field)
-        if contexts is None or values is None:
-            _keep(row, take, metadata, refused=values is None)
-            continue
-        if len(values) != len(contexts):
-            found = f"it has {len(values)} entries for {len(contexts)} contexts"
-            raise DataError(f"column {take.column!r}: {found}; they must be parallel")
-        field = "id" if take.field == "context_ids" else "relevant"
-        contexts = tuple(
-            replace(c, **{field: v}) if getattr(c, field) is None else c  # its own label stays
-            for c, v in zip(contexts, values, strict=True)
-        )
+        with faults.at(take.column, take.field):
+            if contexts is None or values is None:
+                _keep(row, take, metadata, refused=take.field in got and values is None)
+            else:
+                contexts = _marked(contexts, take.field, values)
     return contexts
+
+
+def _marked(
+    contexts: tuple[Context, ...], field: str, values: Sequence[Any]
+) -> tuple[Context, ...]:
+    """Contexts with the ids or labels that stand in a column beside; their own labels stay."""
+    if len(values) != len(contexts):
+        found = f"it has {len(values)} entries for {len(contexts)} contexts"
+        raise DataError(f"{found}; they must be parallel")
+    name = "id" if field == "context_ids" else "relevant"
+    return tuple(
+        replace(context, **{name: value}) if getattr(context, name) is None else context
+        for context, value in zip(contexts, values, strict=True)
+    )
 
 
 def _keep(row: Mapping[str, Any], take: Take, metadata: dict[str, Any], refused: bool) -> None:
@@ -136,21 +178,17 @@ def _keep(row: Mapping[str, Any], take: Take, metadata: dict[str, Any], refused:
         return
     if refused and take.sure:
         raise DataError(
-            f"column {take.column!r}: expected a list of true, false, 1 or 0, one per context, "
-            f"found {kind(value)}"
+            f"expected a list of true, false, 1 or 0, one per context, found {kind(value)}"
         )
     metadata[clean(take.column)] = value
 
 
-def _check_spare(row: Mapping[str, Any], take: Take, taken: Any, cells: bool) -> None:
-    value = None if take.spare is None else plain(row.get(take.spare))
-    if value is None:
-        return
-    singular = as_references(value, cells)
+def _check_spare(value: Any, take: Take, taken: Any, cells: bool) -> None:
+    singular = () if value is None else as_references(value, cells)
     if not set(singular) <= set(taken):
         raise DataError(
-            f"column {take.spare!r} ({brief(' | '.join(singular))}) is not among the texts of "
-            f"column {take.column!r}; say which to take with --map references={take.column!r}"
+            f"{brief(' | '.join(singular))} is not among the texts of column {take.column!r}; "
+            f"say which to take with --map references={take.column!r}"
         )
 
 
@@ -161,10 +199,6 @@ def _metadata(value: Any, column: str, cells: bool) -> dict[str, Any]:
         inner: dict[str, Any] = jsonable(value)
         return {key: item for key, item in inner.items() if item is not None}
     return {column: jsonable(value)}
-
-
-def _named(error: DataError, take: Take) -> str:
-    return str(error).replace("FIELD=COLUMN", f"{take.field}={take.column}")
 
 
 def _walk(row: Mapping[str, Any], path: str) -> Any:

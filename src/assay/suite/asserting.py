@@ -92,6 +92,7 @@ class Asserting:
             weight=spec.weight,
             metric=metric,
             parts=parts,
+            config=without_texts(spec.config),
         )
 
     def _prepare(
@@ -233,7 +234,9 @@ def _graded_outcome(one: _Ready, got: Grade) -> Outcome:
         # What the config says becomes of this assertion is said of it as it is written, with not-.
         flipped = {"pass": "fail", "fail": "pass"} if one.negated and not got.chosen else {}
         policy = flipped.get(got.policy, got.policy)
-        return undefined(one.type, got.score, policy, lower=lower, about=one.about)
+        # As with a score that was measured, what is better turns round with not-.
+        turned = lower is not one.negated
+        return undefined(one.type, got.score, policy, lower=turned, about=one.about)
     return _error(one, got)
 
 

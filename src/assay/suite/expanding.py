@@ -11,14 +11,15 @@ from assay.suite.case import TestCase
 from assay.suite.document import Document
 from assay.suite.files import Folder
 from assay.suite.kinds import ELSEWHERE, KINDS, SET
-from assay.suite.making import MOST_TESTS, Making
-from assay.suite.model import ScenarioSpec, SuiteSpec, TestSpec
+from assay.suite.making import Making
+from assay.suite.model import SuiteSpec, TestSpec
 from assay.suite.problems import Place, Problem
 from assay.suite.remarks import Remarks
+from assay.suite.scenarios import Scenarios
 from assay.suite.sources import Sources
 from assay.suite.templates import Templates
 from assay.suite.variables import ValueFiles, is_file
-from assay.suite.written import Var, Written, merged
+from assay.suite.written import Var, Written
 
 _YES = frozenset({"1", "true", "yes", "on"})
 
@@ -103,30 +104,7 @@ def _written(
 ) -> Iterator[Written]:
     """Every test as it is written, then those of the scenarios."""
     yield from sources.tests(spec.tests, document.place, ("tests",))
-    for n, scenario in enumerate(spec.scenarios):
-        yield from _scenario(scenario, document, sources, remarks, ("scenarios", n))
-
-
-def _scenario(
-    scenario: ScenarioSpec,
-    document: Document,
-    sources: Sources,
-    remarks: Remarks,
-    path: tuple[str | int, ...],
-) -> Iterator[Written]:
-    """Each of the scenario's tests with each of its configs."""
-    place = document.place(path)
-    configs = list(sources.tests(scenario.config, document.place, (*path, "config")))
-    tests = list(sources.tests(scenario.tests, document.place, (*path, "tests")))
-    if not scenario.config:
-        remarks.warning(place, "the scenario has no config, so its tests are not run")
-    if len(configs) * len(tests) > MOST_TESTS:
-        remarks.error(place, f"the scenario makes over {MOST_TESTS:,} tests")
-        return
-    for config in configs:
-        for test in tests or [Written(TestSpec(), config.place)]:
-            names = (scenario.description, config.spec.description, test.spec.description)
-            yield merged(config, test, description=" / ".join(filter(None, names)))
+    yield from Scenarios(sources, remarks).tests(spec.scenarios, document.place, ("scenarios",))
 
 
 def _overriding(

@@ -7,10 +7,13 @@ string, one prompt without a list) is stored in its long form.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+FILES_OF_CONFIGS = ("$values", "$expand")
+"""Keys that name a file of a scenario's configs in the place of one."""
 
 
 class Strict(BaseModel):
@@ -45,8 +48,17 @@ def _grader(value: Any) -> Any:
 
 
 def _test(value: Any) -> Any:
-    """A test in its long form; a string names a file of tests."""
+    """A test or scenario in its long form; a string names a file of them."""
     return {"path": value} if isinstance(value, str) else value
+
+
+def _config(value: Any) -> Any:
+    """A config of a scenario in its long form; {"$values": FILE} names a file of them."""
+    if isinstance(value, Mapping):
+        named = [key for key in FILES_OF_CONFIGS if key in value]
+        if len(named) == 1 and "path" not in value:
+            return {"path" if key == named[0] else key: one for key, one in value.items()}
+    return _test(value)
 
 
 def _prompt(value: Any) -> Any:
@@ -162,15 +174,34 @@ class TestSpec(Strict):
 TestLike = Annotated[TestSpec, BeforeValidator(_test, json_schema_input_type=str | TestSpec)]
 
 
-class ScenarioSpec(Strict):
-    """Tests that are run once for each set of variables in ``config``."""
+FileOfConfigs = dict[Literal["$values", "$expand"], str]
 
+ConfigLike = Annotated[
+    TestSpec, BeforeValidator(_config, json_schema_input_type=str | TestSpec | FileOfConfigs)
+]
+
+
+class ScenarioSpec(Strict):
+    """Tests that are run once for each set of variables in ``config``.
+
+    ``path`` names a file of scenarios instead.
+    """
+
+    path: str | None = None
     description: str | None = None
-    config: list[TestSpec] = Field(default_factory=list)
+    config: Annotated[
+        list[ConfigLike],
+        BeforeValidator(_listed, json_schema_input_type=str | list[str | TestSpec | FileOfConfigs]),
+    ] = Field(default_factory=list)
     tests: Annotated[
         list[TestLike],
         BeforeValidator(_listed, json_schema_input_type=TestSpec | str | list[str | TestSpec]),
     ] = Field(default_factory=list)
+
+
+ScenarioLike = Annotated[
+    ScenarioSpec, BeforeValidator(_test, json_schema_input_type=str | ScenarioSpec)
+]
 
 
 class EvaluateOptions(Strict):
@@ -205,7 +236,10 @@ class SuiteSpec(Strict):
         list[TestLike],
         BeforeValidator(_listed, json_schema_input_type=str | list[str | TestSpec]),
     ] = Field(default_factory=list)
-    scenarios: list[ScenarioSpec] = Field(default_factory=list)
+    scenarios: Annotated[
+        list[ScenarioLike],
+        BeforeValidator(_listed, json_schema_input_type=str | list[str | ScenarioSpec]),
+    ] = Field(default_factory=list)
     default_test: TestLike | None = None
     evaluate_options: EvaluateOptions = Field(default_factory=EvaluateOptions)
     env: dict[str, str] = Field(default_factory=dict)

@@ -12,8 +12,9 @@ from typing import Any
 
 from assay.errors import AssayError, ConfigError
 from assay.suite.asserting import Asserting
-from assay.suite.case import TestCase
-from assay.suite.deciding import named_scores, summed_up
+from assay.suite.case import Placed, TestCase
+from assay.suite.deciding import named_scores, summed_up, without_texts
+from assay.suite.kinds import SET, leaves
 from assay.suite.outcome import Outcome, Result
 from assay.suite.prompts import Prompt, render
 from assay.suite.providers.base import Answer, Provider, Request
@@ -129,10 +130,7 @@ def _result(
         status, score, reason = summed_up(outcomes, case.threshold)
     else:
         # What could not be asked was not passed over: every assertion of the test says why.
-        outcomes = tuple(
-            Outcome(one.spec.type, "error", trouble, weight=one.spec.weight, metric=one.spec.metric)
-            for one in case.assertions
-        )
+        outcomes = tuple(_unasked(one, trouble) for one in case.assertions)
         status, score, reason = "error", None, trouble
     return Result(
         test=case.index,
@@ -151,6 +149,21 @@ def _result(
         threshold=case.threshold,
         named_scores=named_scores(outcomes),
         metadata=case.metadata,
+    )
+
+
+def _unasked(placed: Placed, trouble: str) -> Outcome:
+    """The outcome of an assertion, or a set of them, whose answer never came."""
+    spec = placed.spec
+    return Outcome(
+        spec.type,
+        "error",
+        trouble,
+        threshold=spec.threshold,
+        weight=spec.weight,
+        metric=spec.metric,
+        parts=tuple(_unasked(one, trouble) for one in leaves(placed)) if spec.type == SET else (),
+        config=without_texts(spec.config),
     )
 
 

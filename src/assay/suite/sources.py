@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from assay.errors import AssayError, ConfigError, DataError
 from assay.readers.source import decoded
@@ -11,7 +12,7 @@ from assay.suite.case import Placed
 from assay.suite.document import Document, read_document
 from assay.suite.files import Folder
 from assay.suite.json_lines import json_value
-from assay.suite.model import TestSpec
+from assay.suite.model import ScenarioSpec, TestSpec
 from assay.suite.problems import Place, SuiteError
 from assay.suite.remarks import Remarks
 from assay.suite.shaping import PlaceOf, shaped
@@ -64,11 +65,26 @@ class Sources:
         if spec.path is None:
             yield self._written(spec, place_of, path)
             return
-        place = place_of(path)
+        for file in self.named(spec, spec.path, place_of(path), trail, TEST_FILES):
+            yield from self._from_file(file, (*trail, file))
+
+    def named(
+        self,
+        spec: TestSpec | ScenarioSpec,
+        ref: str,
+        place: Place,
+        trail: tuple[Path, ...],
+        allowed: tuple[str, ...],
+    ) -> Iterator[Path]:
+        """The files that stand in the place of a test or scenario: what ``ref`` names.
+
+        What is wrong with them is remarked; ``trail`` are files that led here.
+        """
         if beside := sorted(spec.model_fields_set - {"path"}):
-            self._remarks.error(place, f"path stands alone; take out {', '.join(beside)}")
+            why = f"what names a file stands alone; take out {', '.join(beside)}"
+            self._remarks.error(place, why)
         try:
-            files = self._files(spec.path)
+            files = self._files(ref, allowed)
         except AssayError as error:
             self._remarks.error(place, str(error))
             return
@@ -76,16 +92,16 @@ class Sources:
             if file in trail:
                 chain = " -> ".join(one.name for one in (*trail, file))
                 self._remarks.error(place, f"files of tests name each other in a circle: {chain}")
-                continue
-            yield from self._from_file(file, (*trail, file))
+            else:
+                yield file
 
-    def _files(self, ref: str) -> list[Path]:
+    def _files(self, ref: str, allowed: tuple[str, ...]) -> list[Path]:
         bare = ref.rpartition(":")[0] if ".py:" in ref or ".js:" in ref else ref
         if bare.lower().endswith(_PROGRAMS):
             raise ConfigError(f"{ref}: tests are not made by programs; save them as JSONL")
         if bare.partition("#")[0].lower().endswith(_SHEETS):
             raise ConfigError(f"{ref}: spreadsheets are not read; save it as CSV in UTF-8")
-        return self._folder.glob(ref, TEST_FILES)
+        return self._folder.glob(ref, allowed)
 
     def _from_file(self, file: Path, trail: tuple[Path, ...]) -> Iterator[Written]:
         name = self.name_of(file)
@@ -121,14 +137,11 @@ class Sources:
         self, document: Document, config: bool, trail: tuple[Path, ...]
     ) -> Iterator[Written]:
         """The tests of a file: a list of them, or one. A YAML file is part of the config."""
-        many = isinstance(document.data, list)
-        items = document.data if many else [document.data]
-        for n, item in enumerate(items):
-            at: tuple[str | int, ...] = (n,) if many else ()
+        for n, (item, at) in enumerate(items_of(document)):
             if config and isinstance(item, str):
                 yield from self.test(TestSpec(path=item), document.place, at, trail)
                 continue
-            place_of = _within(document.place, at)
+            place_of = within(document.place, at)
             spec = shaped(TestSpec, item, place_of, self._remarks)
             if spec is None:
                 continue
@@ -220,7 +233,17 @@ class Sources:
         return str(self._beside / file.relative_to(self._folder.root))
 
 
-def _within(place_of: PlaceOf, start: tuple[str | int, ...]) -> PlaceOf:
+def items_of(document: Document) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
+    """What a file lists, each with its path; a file that is no list holds one thing."""
+    if isinstance(document.data, list):
+        yield from ((item, (n,)) for n, item in enumerate(document.data))
+    else:
+        yield document.data, ()
+
+
+def within(place_of: PlaceOf, start: tuple[str | int, ...]) -> PlaceOf:
+    """Where paths that begin at ``start`` are written."""
+
     def place(path: Sequence[str | int], /, *, key: bool = False) -> Place:
         return place_of((*start, *path), key=key)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from assay.asks import Usage
 from assay.errors import AssayError, ConfigError, JudgeError, JudgeRejected, JudgeUnavailable
-from assay.judges.complete import Slots
-from assay.judges.retrying import Backoff, PassingError, Patience, passes, retry_after
+from assay.judges.limits.headers import until_reset
+from assay.judges.retrying import BUSY, Backoff, PassingError, passes, retry_after
+from assay.suite.providers.attempts import SECONDS, Tally, limiter_of, quoted
 from assay.suite.providers.base import Answer, Request
 from assay.suite.providers.connections import Connections, Received, TooLargeError, received
 from assay.suite.providers.paths import Transform
@@ -41,19 +40,9 @@ INSTEAD: Mapping[str, str] = {
     "transformRequest": "write the body as an object with {{prompt}} in it",
     "sessionParser": "sessions are not kept",
 }
-_SECONDS = 300.0
-_RETRIES = 4
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = 5
 _NAMES = ("json", "text")
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The requests of one call, and the milliseconds that the last one took."""
-
-    sent: int = 0
-    latency_ms: float | None = None
 
 
 class _NotJsonError(AssayError):
@@ -86,36 +75,42 @@ class HttpProvider:
         self._recipe = Recipe(id, settings, templates, secrets)
         self._output = _transform(settings, ("transformResponse", "responseParser"), templates)
         self._contexts = _transform(settings, ("contextTransform",), templates, listed=True)
-        self._seconds = settings.timeout(_SECONDS)
-        backoff = backoff or Backoff(attempts=settings.whole("maxRetries", _RETRIES) + 1)
+        self._seconds = settings.timeout(SECONDS)
         self._connections = Connections(self._seconds)
-        self._patience = Patience(backoff, Usage())
-        self._slots = Slots(concurrency)
+        self._limiter = limiter_of(settings, concurrency, backoff)
+        self._usage = Usage()
         self._secrets = secrets
 
     async def call(self, request: Request) -> Answer:
         """What the endpoint answers; ``latency_ms`` is that of the attempt that answered."""
-        tally = _Tally()
+        tally = Tally()
         try:
             wanted = self._recipe.request(request)
-            async with self._slots():
-                reply = await self._patience.run(lambda: self._send(wanted, tally))
+            reply = await self._limiter.run(
+                lambda: self._send(wanted, tally), where=shown(wanted.url), usage=self._usage
+            )
             answer = self._answer(reply)
         except AssayError as error:
             answer = Answer(error=self._secrets.scrub(str(error)))
-        return _counted(answer, tally)
+        return tally.of(answer)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._connections.aclose()
 
-    async def _send(self, wanted: HttpRequest, tally: _Tally) -> Received:
+    async def _send(self, wanted: HttpRequest, tally: Tally) -> Received:
+        with tally.attempt():
+            reply = await self._received(wanted)
+        if reply.status >= 300:
+            raise self._refused(reply)
+        self._limiter.told(reply.headers)
+        return reply
+
+    async def _received(self, wanted: HttpRequest) -> Received:
         import aiohttp
 
-        tally.sent += 1
-        started = time.perf_counter()
         try:
-            reply = await self._followed(wanted)
+            return await self._followed(wanted)
         except TimeoutError:
             raise JudgeUnavailable(f"no answer within {self._seconds:g} s") from None
         except TooLargeError:
@@ -136,11 +131,6 @@ class HttpProvider:
             raise PassingError(JudgeUnavailable(lost)) from None
         except ValueError as error:
             raise JudgeRejected(f"the request cannot be sent: {error}") from None
-        finally:
-            tally.latency_ms = (time.perf_counter() - started) * 1000
-        if reply.status >= 300:
-            raise self._refused(reply)
-        return reply
 
     async def _followed(self, wanted: HttpRequest) -> Received:
         """The reply, after redirects within the same origin: no header goes elsewhere."""
@@ -166,11 +156,13 @@ class HttpProvider:
         raise JudgeRejected(f"it redirects more than {_HOPS} times")
 
     def _refused(self, reply: Received) -> JudgeError | PassingError:
-        # A cut before the scrubbing would let the first half of a key through.
-        said = " ".join(self._secrets.scrub(reply.text).split())[:200]
+        said = quoted(reply.text, self._secrets)
         message = f"HTTP {reply.status}" + (f": {said}" if said else "")
         if passes(reply.status):
-            return PassingError(JudgeUnavailable(message), retry_after(reply.headers))
+            after = retry_after(reply.headers)
+            after = until_reset(reply.headers) if after is None else after
+            busy = BUSY.get(reply.status, "")
+            return PassingError(JudgeUnavailable(message), after, busy=busy)
         return JudgeRejected(message)
 
     def _answer(self, reply: Received) -> Answer:
@@ -201,18 +193,11 @@ class HttpProvider:
         if not reply.text.strip():
             return "the answer is empty, where JSON was expected"
         kind = reply.headers.get("content-type", "no content type").partition(";")[0]
-        said = " ".join(self._secrets.scrub(reply.text).split())[:200]
-        return f"the answer is no JSON ({kind}): {said}"
+        return f"the answer is no JSON ({kind}): {quoted(reply.text, self._secrets)}"
 
     def _failed(self, name: str, error: AssayError) -> str:
         what = "" if isinstance(error, _NotJsonError) else f"{name}: "
         return self._secrets.scrub(f"{what}{error}")
-
-
-def _counted(answer: Answer, tally: _Tally) -> Answer:
-    from dataclasses import replace
-
-    return replace(answer, calls=tally.sent, latency_ms=tally.latency_ms)
 
 
 def _transform(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from assay.judges.carrier import OPENAI, HttpCarrier
 from assay.judges.chat import CHAT, Chat, Path, Reply
 from assay.judges.retrying import Backoff
 from assay.judges.terms import Sampling
+from assay.suite.providers.attempts import SECONDS, Tally, limiter_of
 from assay.suite.providers.base import Answer, Request
 from assay.suite.providers.completions import told
 from assay.suite.providers.messages import as_messages
@@ -83,8 +83,6 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
         "cost": "prices are not reckoned",
     }
 )
-_SECONDS = 300.0
-_RETRIES = 4
 _FROM_ENV = re.compile(r"\{\{-?\s*env\.([A-Za-z_]\w*)\s*-?\}\}")
 _UNSENDABLE = frozenset({"messages", "stream", "n"})
 
@@ -164,7 +162,7 @@ class OpenAIProvider:
         self._carrier = _ModelCarrier(
             place.base_url,
             place.api_key_env,
-            settings.timeout(_SECONDS),
+            settings.timeout(SECONDS),
             _headers(settings, templates, secrets),
             secrets,
         )
@@ -172,8 +170,7 @@ class OpenAIProvider:
             place.model,
             self._carrier,
             Sampling(),  # what it says is sent by completions that judge; this body is our own
-            concurrency=concurrency,
-            backoff=backoff or Backoff(attempts=settings.whole("maxRetries", _RETRIES) + 1),
+            limiter=limiter_of(settings, concurrency, backoff),
         )
 
     async def call(self, request: Request) -> Answer:
@@ -183,20 +180,17 @@ class OpenAIProvider:
         try:
             said = await self._chat.fetch(CHAT, body, told)
         except AssayError as error:
-            return Answer(
-                error=self._secrets.scrub(str(error)), latency_ms=body.latency_ms, calls=body.times
-            )
+            return body.tally.of(Answer(error=self._secrets.scrub(str(error))))
         blocked = said.finish_reason == "content_filter" and not said.output
-        return Answer(
+        answer = Answer(
             output=None if blocked else said.output,
             error="the endpoint's content filter took the reply away" if blocked else None,
             raw=said.raw,
-            latency_ms=body.latency_ms,
             prompt_tokens=said.prompt_tokens,
             completion_tokens=said.completion_tokens,
-            calls=body.times,
             metadata={"finish_reason": said.finish_reason, "refused": said.refused},
         )
+        return body.tally.of(answer)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -204,10 +198,11 @@ class OpenAIProvider:
 
 
 class _Sent(dict[str, Any]):
-    """A request's body that counts how often it is sent, and how long the last time took."""
+    """A request's body with the tally of its call."""
 
-    times = 0
-    latency_ms: float | None = None
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__(body)
+        self.tally = Tally()
 
 
 class _ModelCarrier(HttpCarrier):
@@ -226,13 +221,9 @@ class _ModelCarrier(HttpCarrier):
 
     async def send(self, body: Mapping[str, Any], path: Path = CHAT) -> Reply:
         """The endpoint's answer; raises PassingError, JudgeUnusable."""
-        started = time.perf_counter()
-        try:
+        tally = body.tally if isinstance(body, _Sent) else Tally()
+        with tally.attempt():
             return await super().send(body, path)
-        finally:
-            if isinstance(body, _Sent):
-                body.times += 1
-                body.latency_ms = (time.perf_counter() - started) * 1000
 
     def scrub(self, text: str) -> str:
         """The text without any secret."""
