@@ -185,12 +185,13 @@ async def test_an_outage_that_is_too_long_is_an_error(tmp_path: Path) -> None:
     assert len(server.batches) == 1
 
 
+@pytest.mark.parametrize("fault", ["POST /files", "POST /batches", "GET /batches/", "GET /files/"])
 async def test_a_run_in_a_folder_stops_there_and_goes_on_with_the_same_batch(
-    tmp_path: Path,
+    tmp_path: Path, fault: str
 ) -> None:
     data = write(tmp_path / "in.jsonl", rows(3))
     async with BatchServer() as server:
-        server.http["GET /batches/"] = [503] * 200
+        server.http[fault] = [503] * 200
         short = Polling(first=0.01, longest=0.01, outage=0.02)
         run, state = tmp_path / "run", tmp_path / "state"
         with pytest.raises(OutageError, match="503"):

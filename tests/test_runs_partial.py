@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay import ScriptedJudge
-from assay.errors import DataError, JudgeUnusable
+from assay.errors import ConfigError, DataError, JudgeUnusable
 from assay.runs import merge, run, score_to, start
 from assay.runs.journal import Journal
 from assay.runs.merging import Merged
 from assay.runs.plan import Plan
+from assay.runs.shards import Job
 from scored_runs import METRICS, Flaky, rows, table, write
 
 Run = tuple[Path, Plan]
@@ -136,6 +137,24 @@ def test_a_shard_that_is_finished_meanwhile_is_taken_whole(stopped: Run) -> None
     assert out.read_bytes().splitlines() == expected(folder, *range(25))
 
 
+def test_a_shard_that_is_finished_and_looked_at_again_meanwhile_is_whole(
+    stopped: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = stopped
+    missing = Job.missing
+
+    def finish(job: Job) -> list[int]:
+        out = missing(job)
+        run(folder, ScriptedJudge())  # and another process opens a journal before it sees that
+        (folder / "shards/00001.partial.jsonl").touch()
+        return out
+
+    monkeypatch.setattr(Job, "missing", finish)
+    told, lines = merged(folder)
+    assert (told.rows, told.missing) == (25, ())
+    assert lines == expected(folder, *range(25))
+
+
 def test_what_a_run_that_gave_up_had_scored_is_merged(tmp_path: Path) -> None:
     data = write(tmp_path / "in.jsonl", rows(25))
     judge = Flaky()
@@ -158,9 +177,15 @@ def test_a_journal_that_cannot_be_read_is_named(stopped: Run) -> None:
         merged(stopped[0])
 
 
-def test_the_table_is_not_put_in_the_place_of_a_journal(stopped: Run) -> None:
-    journal = stopped[0] / "shards/00001.partial.jsonl"
-    before = journal.read_bytes()
-    with pytest.raises(Exception, match="give another -o"):
-        merge(stopped[0], journal, partial=True)
-    assert journal.read_bytes() == before
+@pytest.mark.parametrize(
+    "name", ["shards/00001.partial.jsonl", "totals.jsonl", "usage.jsonl", "plan.json"]
+)
+def test_the_table_is_not_put_in_the_place_of_what_belongs_to_the_run(
+    stopped: Run, name: str
+) -> None:
+    folder, _ = stopped
+    file = folder / name
+    before = file.read_bytes() if file.exists() else None
+    with pytest.raises(ConfigError, match=r"give another -o|known endings"):
+        merge(folder, file, partial=True)
+    assert (file.read_bytes() if file.exists() else None) == before

@@ -29,10 +29,11 @@ CODE = """
 import sys
 from pathlib import Path
 from kills import METRICS, SlowJudge
+from assay.cli.app import exit_code
 from assay.cli.runs import score_run
 judge = SlowJudge(float(sys.argv[3]), None)
-sys.exit(score_run(sys.argv[1], ",".join(METRICS), Path(sys.argv[2]), judge, concurrency=4,
-    shard_rows=5, resume="again" in sys.argv))
+sys.exit(exit_code(lambda: score_run(sys.argv[1], ",".join(METRICS), Path(sys.argv[2]), judge,
+    concurrency=4, shard_rows=5, resume="again" in sys.argv)))
 """
 
 
@@ -80,6 +81,7 @@ def test_an_interrupt_ends_in_order_and_says_how_to_go_on(
     assert running.returncode == 130
     assert "Traceback" not in said
     assert "go on with the same command and --resume" in said
+    assert said.count("stopped") == 1
     # What was in work was finished: every row asked about is there.
     asked = read_usage(folder / "usage.jsonl").usage.calls
     again = SlowJudge(0, None)

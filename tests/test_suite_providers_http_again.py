@@ -32,10 +32,11 @@ async def test_a_rate_limit_is_waited_out(site: Site) -> None:
     site.says(web.Response(status=429, headers={"Retry-After": "0.2"}), {"ok": 1})
     started = asyncio.get_running_loop().time()
     answer = await asked(site, {})
-    assert asyncio.get_running_loop().time() - started >= 0.2
+    took = asyncio.get_running_loop().time() - started
+    assert took >= 0.2
     assert (answer.output, answer.error, answer.calls) == ({"ok": 1}, None, 2)
     assert answer.latency_ms is not None
-    assert answer.latency_ms < 150
+    assert answer.latency_ms <= (took - 0.2) * 1000
 
 
 async def test_a_wait_that_one_call_is_told_holds_back_the_others(site: Site) -> None:
@@ -43,13 +44,13 @@ async def test_a_wait_that_one_call_is_told_holds_back_the_others(site: Site) ->
     provider = opened(site, {})
     clock = asyncio.get_running_loop().time
     try:
+        started = clock()
         first = asyncio.create_task(provider.call(Request("a", {})))
         while not site.seen:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        started = clock()
         second = await provider.call(Request("b", {}))
-        assert clock() - started >= 0.2
+        assert clock() - started >= 0.3
         assert (second.calls, (await first).calls) == (1, 2)
     finally:
         await provider.aclose()
@@ -65,8 +66,12 @@ async def test_a_server_that_only_fails_is_asked_by_each_test(site: Site) -> Non
     finally:
         await provider.aclose()
     assert answers[0].error == "HTTP 500: down (3 attempts)"
-    assert all(answer.calls for answer in answers)
-    assert all("HTTP 500: down" in (answer.error or "") for answer in answers)
+    assert {(answer.calls, answer.error) for answer in answers} == {(3, answers[0].error)}
+
+
+async def test_a_rate_limit_is_tried_no_more_often_than_any_fault(site: Site) -> None:
+    site.says(web.Response(status=429, text="slower"))
+    assert (await asked(site, {})).calls == len(site.seen) == 3
 
 
 async def test_no_retries_means_one_request_also_at_a_rate_limit(site: Site) -> None:

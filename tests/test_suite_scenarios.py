@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from assay.cli.app import run
 from assay.suite.schema import config_schema
 from expanded_suites import HOSTILE, cases, error, expanded
 
@@ -123,3 +124,22 @@ def test_the_schema_knows_what_may_be_written() -> None:
         assert list(validator.iter_errors(good)) == []
     for bad in ({"scenarios": [{"config": [{"$value": "file://m.yaml"}]}]}, {"scenarios": [1]}):
         assert list(validator.iter_errors(bad)) != []
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("{$values: [1, 2]}", "$values names a file"),
+        ("{$values: file://a.yaml, $expand: file://b.yaml}", "give one of $values, $expand"),
+        ("{$expand: file://a.yaml, path: b.yaml}", "give one of $values, $expand"),
+    ],
+)
+def test_a_file_of_configs_is_named_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], config: str, said: str
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    scenarios = f"scenarios: [{{config: [{config}], tests: []}}]"
+    suite.write_text(f"prompts: [hi]\nproviders: [echo]\n{scenarios}\n", "utf-8")
+    assert run(["validate", "-c", str(suite)]) == 1
+    told = capsys.readouterr()
+    assert f"scenarios.0.config.0: {said}" in told.out + told.err

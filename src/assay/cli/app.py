@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from assay.cli.cache_commands import cache
 from assay.cli.score_commands import JudgeName, merge, plan, score
 from assay.cli.suite_commands import evaluate, schema, validate
 from assay.cli.tables import plain
+from assay.cli.wording import StoppedError
 from assay.errors import AssayError
 from assay.version import __version__
 
@@ -35,11 +37,19 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit code of a command line; deliberate errors become one line on stderr."""
+    return exit_code(lambda: app(arguments, standalone_mode=False))
+
+
+def exit_code(command: Callable[[], object]) -> int:
+    """The exit code of a command; deliberate errors become one line on stderr."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = command()
         if code == INTERRUPTED:  # the command-line library makes an exit code of an interrupt
             raise KeyboardInterrupt  # noqa: TRY301
         return code if isinstance(code, int) else 0
+    except StoppedError as stopped:
+        print(f"assay: stopped; {plain(stopped)}", file=sys.stderr)
+        return INTERRUPTED
     except AssayError as error:
         print(f"assay: {plain(error)}", file=sys.stderr)
         return 1

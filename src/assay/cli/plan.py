@@ -91,7 +91,9 @@ def _made(made: Callable[[int], Plan], pilot: int, prices: Prices) -> Plan:
     except PilotFailed as error:
         found = made(0)
         place = found.endpoint
-        cost = cost_of(error.usage, place.model, prices, base_url=place.base_url)
+        cost = cost_of(
+            error.usage, place.model, prices, base_url=place.base_url, batched=place.batched
+        )
         return replace(
             found,
             failure=error.reason,

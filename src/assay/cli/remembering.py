@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from assay.asks import Judge
 from assay.errors import ConfigError
+from assay.judges.carrier import shown_url
 from assay.judges.memory.sqlite import SqliteStore
 from assay.judges.memory.store import MemoryStore, Store
 from assay.judges.remembering import RememberingJudge
@@ -34,10 +35,9 @@ def remember(*, cache: bool = True, offline: bool = False) -> Callable[[Judge, i
 def _endpoint(judge: Judge) -> str | None:
     """The URL that a judge asks, without anything that could be secret; None if it asks none."""
     from assay.planning.models import endpoint_of
-    from assay.suite.providers.requests import shown
 
     url = endpoint_of(judge).base_url
     try:
-        return shown(url) if url is not None and "://" in url else None
+        return shown_url(url) if url is not None and "://" in url else None
     except ValueError:  # no URL after all
         return None

@@ -12,7 +12,7 @@ from assay.asks import Judge, Usage
 from assay.cli.ending import Cost, Ending, Means
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
-from assay.cli.wording import counted
+from assay.cli.wording import StoppedError, counted
 from assay.errors import BudgetSpent, JudgeUnusable
 from assay.metrics import split_names
 from assay.readers import parse_map
@@ -23,9 +23,6 @@ from assay.runs.running import parse_part, run, shards_of
 from assay.runs.shards import Job, open_job
 from assay.runs.standing import Standing, standing
 from assay.runs.starting import start
-
-STOPPED = 130
-"""Exit code of a run that an interrupt ended; what to do has been said."""
 
 Elsewhere = Callable[[Path, Callable[[str], None], Callable[[], None]], Outcome]
 """Scores the run in a folder; is told whom to tell of each row's failure, and of a stop."""
@@ -55,7 +52,7 @@ def score_run(
     judged_by: Mapping[str, str] | None = None,
     cost: Cost = _unknown,
 ) -> int:
-    """Score a file into a folder; 2 if a row failed or the judge is out, 130 if it was stopped.
+    """Score a file into a folder; 2 if a row failed or the judge is out.
 
     ``engine`` scores in the place of this process; ``judge`` tells it apart all the same.
     ``judged_by`` is that of `start`. With ``quiet``, only errors are said.
@@ -101,8 +98,7 @@ def score_run(
     if outcome.stopped:
         so_far = standing(job, shards, retry_errors=retry_errors)
         how = f"go on with the same command and {_going_on(retry_errors=retry_errors)}"
-        to_stderr(f"assay: stopped; {_kept(so_far, folder)}: {how}")
-        return STOPPED
+        raise StoppedError(f"{_kept(so_far, folder)}: {how}")
     ending = Ending(job, shards, metrics, outcome, time.perf_counter() - clock, cost)
     if not quiet:
         ending.report()

@@ -76,7 +76,7 @@ def score_file(
     concurrency: int,
     quiet: bool,
 ) -> int:
-    """Score a file; the exit code is 2 if a sample failed, 130 if a run was stopped."""
+    """Score a file; the exit code is 2 if a sample failed."""
     part.check(out)
     if part.folder is None:
         from assay.cli.score import score

@@ -1,6 +1,12 @@
-"""Numbers with their nouns."""
+"""What commands have in common to say."""
 
 from __future__ import annotations
+
+from assay.errors import AssayError
+
+
+class StoppedError(AssayError):
+    """A command was stopped by a signal; the message says what is kept, and how to go on."""
 
 
 def counted(count: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -125,6 +126,11 @@ class Budgeted:
     def usage(self) -> Usage:
         """That of the judge."""
         return self._judge.usage
+
+    @property
+    def endpoint(self) -> Mapping[str, Any]:
+        """That of the judge: what the replies depend on, if it tells."""
+        return getattr(self._judge, "endpoint", {})
 
     @property
     def spent(self) -> bool:

@@ -260,3 +260,13 @@ def _loosely(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+def shown_url(url: str) -> str:
+    """The URL without its query and user, for messages.
+
+    >>> shown_url("https://example.org/v1/ask?key=123#top")
+    'https://example.org/v1/ask'
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -48,8 +48,11 @@ class Limiter:
     a minute. A wait that the endpoint asks for holds back all calls. A call and its repeats take
     at most ``deadline`` seconds from its first sending on (None: no limit). With
     ``adaptive_timeout`` an attempt is given up after eight times what 95 % of the recent answers
-    took, at least after 10 s, and repeated with four times that. With ``breaker`` an endpoint that
-    only fails is left alone for a while, and calls fail at once; see `Circuit`.
+    took, at least after 10 s, and repeated with four times that.
+
+    Where too many calls fail, further ones are not repeated, and an endpoint that only fails is not
+    asked at all for a while; see `RetryBudget`, `Circuit`. ``alone``: each call is tried as often
+    as ``backoff`` says, and no more often at a rate limit, whatever became of the others.
 
     ``rates`` are kept in the place of ``rpm`` and ``tpm``, e.g. those of several processes.
     It works in several event loops in turn. Raises ConfigError for limits that cannot work.
@@ -63,7 +66,7 @@ class Limiter:
         tpm: float | None = None,
         deadline: float | None = 300.0,
         adaptive_timeout: bool = True,
-        breaker: bool = True,
+        alone: bool = False,
         backoff: Backoff | None = None,
         clock: Callable[[], float] = time.monotonic,
         rates: Quota | None = None,
@@ -76,7 +79,7 @@ class Limiter:
         self._rates: Quota = rates or Rates(rpm, tpm, clock)
         self._gate = Gate(self._window, self._rates)
         self._budget = RetryBudget(concurrency)
-        self._circuit, self._breaker = Circuit(), breaker
+        self._circuit, self._alone = Circuit(), alone
         self._latencies = Latencies() if adaptive_timeout else None
         self._quiet_until = self._quiet_for = 0.0
         self._note = ""
@@ -241,7 +244,7 @@ class Limiter:
         if fault.after:
             self._hold(fault.after)
         waits = bool(fault.after) and not self._is_beyond_patience(fault.after)
-        if self._breaker and isinstance(fault.error, JudgeUnavailable) and not waits:
+        if isinstance(fault.error, JudgeUnavailable) and not waits and not self._alone:
             limited = fault.busy == LIMITED
             self._circuit.failed(self._clock(), str(fault.error), limited=limited, probe=probe)
         elif probe:
@@ -257,7 +260,7 @@ class Limiter:
         error, backoff = fault.error, self._backoff
         # A rate limit is no fault of the call: it waits longer, and takes nothing from the budget.
         limited = fault.busy == LIMITED
-        patience = _PATIENCE if limited and backoff.attempts > 1 else 1
+        patience = _PATIENCE if limited and not self._alone else 1
         if trip.attempts >= backoff.attempts * patience:
             s = "" if trip.attempts == 1 else "s"
             raise type(error)(f"{error} ({trip.attempts} attempt{s})") from None
@@ -270,7 +273,7 @@ class Limiter:
             raise type(error)(
                 f"{error} (no more attempts: the deadline of {self._deadline:g} s)"
             ) from None
-        if not asked and not limited and not self._budget.spend():
+        if not (asked or limited or self._alone or self._budget.spend()):
             raise JudgeUnavailable(f"{error} (not tried again: too many calls fail)") from None
         # what the endpoint asks for is waited out with all the others
         return pause if pause >= asked else 0.0

@@ -19,6 +19,7 @@ from assay.judges.embedding import Embedding
 from assay.judges.grading import Grader
 from assay.judges.labelling import Labelling
 from assay.judges.prompting import (
+    DATA,
     Form,
     Listed,
     Nonce,
@@ -138,6 +139,7 @@ class LLMJudge:
                 "prompts": texts,
                 "forms": [(form.system, form.schema.body) for form in forms],
                 "parser": PARSER,
+                "data": DATA,
                 "embedding_model": embedding.model if embedding else None,
             }
         )

@@ -24,6 +24,8 @@ Nonce = Callable[[str, str], str]
 """From the instructions and the data of one call to its nonce: hexadecimal digits that nobody
 can guess who knows only these, and another at every call."""
 RATINGS = (1, 2, 3, 4, 5)
+DATA = 2
+"""Version of how the data of a call are written; part of every fingerprint."""
 _STRING: Mapping[str, Any] = {"type": "string"}
 _IDS: Mapping[str, Mapping[str, str]] = {
     "verdicts": {"claim": "c1", "premise": "p1"},

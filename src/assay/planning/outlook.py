@@ -178,8 +178,13 @@ class Outlook:
     def _paid_cost(self) -> Cost | None:
         if not len(self.survey.told):
             return None
+        place = self.endpoint
         return cost_of(
-            self.pilot.usage, self.endpoint.model, self.prices, base_url=self.endpoint.base_url
+            self.pilot.usage,
+            place.model,
+            self.prices,
+            base_url=place.base_url,
+            batched=place.batched,
         )
 
     def _smaller(self, metrics: Mapping[str, Metric], total: Load) -> list[Smaller]:

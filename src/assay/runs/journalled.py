@@ -10,11 +10,15 @@ from assay.errors import DataError
 from assay.runs.journal import places_in
 
 
-def open_rows(path: Path, seal: str, rows: range) -> Iterator[bytes] | None:
+def open_rows(
+    path: Path, seal: str, rows: range, *, unless: Path | None = None
+) -> Iterator[bytes] | None:
     """The records in the journal at ``path``, each row once, in order; None if there is none.
 
     ``seal`` is what they belong to. No lock is taken and nothing is changed, so that another
-    process may be at it: what it appends after the look is left out. Raises DataError.
+    process may be at it: what it appends after the look is left out. None, too, if the file
+    ``unless`` is there once the journal is open: that of a shard whose journal is over. Raises
+    DataError.
     """
     try:
         file = path.open("rb")
@@ -22,6 +26,9 @@ def open_rows(path: Path, seal: str, rows: range) -> Iterator[bytes] | None:
         return None
     except OSError as error:
         raise _unreadable(path, error) from None
+    if unless is not None and unless.exists():
+        file.close()
+        return None
     return _records(path, file, seal, rows)
 
 

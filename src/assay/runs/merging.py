@@ -86,7 +86,7 @@ def _check_out(job: Job, path: Path) -> None:
         raise ConfigError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise ConfigError(f"cannot write {path}: it is a folder")
-    own = {job.folder.index, job.folder.spool, job.folder.usage}
+    own = {job.folder.index, job.folder.spool, job.folder.usage, job.folder.totals}
     inside = path.parent.resolve() == job.folder.shards.resolve()
     if inside or path.resolve() in {file.resolve() for file in own}:
         raise ConfigError(f"{path} belongs to the run; give another -o")
@@ -118,10 +118,11 @@ def _lines(job: Job, shard: int, in_work: set[int]) -> tuple[Path, Iterator[byte
     path, span = job.path(shard), job.plan.span(shard)
     if shard in in_work:
         journal = job.folder.journal(shard)
-        lines = open_rows(journal, job.plan.id, span)
+        # One that was finished as we came to it may have a new, empty journal by now.
+        lines = open_rows(journal, job.plan.id, span, unless=path)
         if lines is not None:
             return journal, lines
-        if not path.exists():  # else it was finished as we came to it
+        if not path.exists():
             return journal, iter(())
         in_work.discard(shard)
     return path, read_shard(path, len(span))

@@ -56,7 +56,11 @@ def _config(value: Any) -> Any:
     """A config of a scenario in its long form; {"$values": FILE} names a file of them."""
     if isinstance(value, Mapping):
         named = [key for key in FILES_OF_CONFIGS if key in value]
-        if len(named) == 1 and "path" not in value:
+        if len(named) > 1 or (named and "path" in value):
+            raise ValueError(f"give one of {', '.join(FILES_OF_CONFIGS)}")
+        if named and not isinstance(value[named[0]], str):
+            raise ValueError(f"{named[0]} names a file, such as file://configs.yaml")
+        if named:
             return {"path" if key == named[0] else key: one for key, one in value.items()}
     return _test(value)
 

@@ -89,5 +89,5 @@ def _misfit(error: Any) -> str:
         return f"{name}: it is missing"
     if error["type"] == "model_type":
         return f"{name}: it must be a mapping of keys"
-    said = str(error["msg"]).replace("Input should be", "it must be")
+    said = str(error["msg"]).removeprefix("Value error, ").replace("Input should be", "it must be")
     return f"{name}: {said[:1].lower()}{said[1:]}".replace("dictionary", "mapping")

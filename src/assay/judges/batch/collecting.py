@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Any
 
 from assay.errors import JudgeError, JudgeRejected, JudgeUnavailable, JudgeUnusable
-from assay.judges.batch.following import AwayError, CrowdedError, Following, LostBatchError, Say
+from assay.judges.batch.following import CrowdedError, Following, LostBatchError, Say
 from assay.judges.batch.gathering import Gathering, Queue
 from assay.judges.batch.lines import LINE_URL, Answer, answers, custom_id, encoded, request_line
+from assay.judges.batch.protocol import AwayError
 from assay.judges.batch.state import Sent, State, write_whole
 from assay.judges.carrier import HttpCarrier
 from assay.judges.chat import CHAT, Path, Reply
@@ -65,8 +66,8 @@ class BatchCarrier:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self.stopped = False
-        self.reach = Reach()
-        """Out from when a batch could not be followed until another one is."""
+        self._away: dict[str, str] = {}
+        """By the name of a file, why it could not be taken to its end."""
 
     def advice(self, status: int) -> str:
         """What the user can do about a status that ends the run."""
@@ -94,6 +95,12 @@ class BatchCarrier:
         else:
             waiting.futures.append(future)
         return await future
+
+    @property
+    def reach(self) -> Reach:
+        """Out as long as a file could not be taken to its end."""
+        why = next(iter(self._away.values()), "")
+        return Reach(bool(why), why)
 
     def stop(self) -> None:
         """Submit nothing more; what is not submitted yet fails."""
@@ -218,7 +225,7 @@ class BatchCarrier:
         except CrowdedError as crowded:
             self._narrow(sent, str(crowded))
         except (PassingError, AwayError) as fault:
-            self.reach = Reach(True, str(fault))
+            self._away[sent.name] = str(fault)
             error = fault.error if isinstance(fault, PassingError) else None
             self._fail(sent.ids, error or JudgeUnavailable(str(fault)))
         except OSError as error:
@@ -227,7 +234,7 @@ class BatchCarrier:
         except Exception as error:  # noqa: BLE001 - a bug, told to those who wait
             self._fail(sent.ids, error)
         else:
-            self.reach = Reach()
+            self._away.pop(sent.name, None)
 
     def _open_ids(self, sent: Sent) -> list[str]:
         """The requests of a file that somebody waits for."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from assay.errors import ConfigError, JudgeUnavailable, JudgeUnusable
 from assay.judges.batch.lines import LINE_URL, count_lines
-from assay.judges.batch.protocol import CROWDED, ENDED, Batch, BatchEndpoint
+from assay.judges.batch.protocol import CROWDED, ENDED, AwayError, Batch, BatchEndpoint
 from assay.judges.batch.state import Sent, State
 from assay.judges.retrying import PassingError
 
@@ -41,10 +41,6 @@ class Polling:
     def after(self, pause: float) -> float:
         """The pause that follows a pause."""
         return min(self.longest, pause * 1.5)
-
-
-class AwayError(JudgeUnavailable):
-    """A batch cannot be followed for now; it goes on at the endpoint, for a later start."""
 
 
 class LostBatchError(Exception):

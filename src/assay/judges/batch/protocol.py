@@ -34,6 +34,10 @@ _PAGES = 50
 _DAY = 86_400.0
 
 
+class AwayError(JudgeUnavailable):
+    """A batch cannot be made, followed or fetched for now: it is left for a later start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """A batch as the endpoint describes it; file ids are "" where there is no file."""
@@ -55,7 +59,7 @@ class Batch:
 class BatchEndpoint(HttpCarrier):
     """Files and batches below one base URL; what may pass is tried again, by ``backoff``.
 
-    All methods raise JudgeUnusable for what cannot succeed and JudgeUnavailable for what did not.
+    All methods raise JudgeUnusable for what cannot succeed and AwayError for what did not.
     """
 
     def __init__(
@@ -159,7 +163,7 @@ class BatchEndpoint(HttpCarrier):
             if attempt == backoff.attempts or pause > backoff.patience:
                 break
             await backoff.sleep(pause)
-        raise JudgeUnavailable(f"{error} ({attempt} attempts)") from None
+        raise AwayError(f"{error} ({attempt} attempts)") from None
 
     async def _json(self, method: str, path: str, **options: Any) -> Any:
         async with self._request(method, path, **options) as response:

@@ -27,9 +27,7 @@ def limiter_of(settings: Settings, concurrency: int, backoff: Backoff | None) ->
     those before: what is asked is what is tested. Raises ConfigError.
     """
     backoff = backoff or Backoff(attempts=settings.whole("maxRetries", _RETRIES) + 1)
-    return Limiter(
-        concurrency, deadline=None, adaptive_timeout=False, breaker=False, backoff=backoff
-    )
+    return Limiter(concurrency, deadline=None, adaptive_timeout=False, alone=True, backoff=backoff)
 
 
 @dataclass(slots=True)

@@ -8,13 +8,14 @@ from urllib.parse import urljoin
 
 from assay.asks import Usage
 from assay.errors import AssayError, ConfigError, JudgeError, JudgeRejected, JudgeUnavailable
+from assay.judges.carrier import shown_url
 from assay.judges.limits.headers import until_reset
 from assay.judges.retrying import BUSY, Backoff, PassingError, passes, retry_after
 from assay.suite.providers.attempts import SECONDS, Tally, limiter_of, quoted
 from assay.suite.providers.base import Answer, Request
 from assay.suite.providers.connections import Connections, Received, TooLargeError, received
 from assay.suite.providers.paths import Transform
-from assay.suite.providers.requests import HttpRequest, Recipe, origin, shown
+from assay.suite.providers.requests import HttpRequest, Recipe, origin
 from assay.suite.providers.settings import Settings
 from assay.suite.secrets import Secrets
 
@@ -87,7 +88,7 @@ class HttpProvider:
         try:
             wanted = self._recipe.request(request)
             reply = await self._limiter.run(
-                lambda: self._send(wanted, tally), where=shown(wanted.url), usage=self._usage
+                lambda: self._send(wanted, tally), where=shown_url(wanted.url), usage=self._usage
             )
             answer = self._answer(reply)
         except AssayError as error:
@@ -120,14 +121,14 @@ class HttpProvider:
         except aiohttp.ClientConnectorError as error:
             why = error.strerror or type(error).__name__
             raise PassingError(
-                JudgeUnavailable(f"cannot reach {shown(wanted.url)} ({why}): is it running?")
+                JudgeUnavailable(f"cannot reach {shown_url(wanted.url)} ({why}): is it running?")
             ) from None
         except aiohttp.InvalidURL:
-            raise JudgeRejected(f"{shown(wanted.url)} is no URL") from None
+            raise JudgeRejected(f"{shown_url(wanted.url)} is no URL") from None
         except aiohttp.ClientPayloadError:
             raise PassingError(JudgeUnavailable("the answer broke off")) from None
         except (aiohttp.ClientError, OSError) as error:
-            lost = f"the connection to {shown(wanted.url)} failed ({type(error).__name__})"
+            lost = f"the connection to {shown_url(wanted.url)} failed ({type(error).__name__})"
             raise PassingError(JudgeUnavailable(lost)) from None
         except ValueError as error:
             raise JudgeRejected(f"the request cannot be sent: {error}") from None
@@ -150,8 +151,8 @@ class HttpProvider:
                 wanted = wanted.redirected(urljoin(str(response.url), target), response.status)
                 if origin(wanted.url) != origin(str(response.url)):
                     raise JudgeRejected(
-                        f"HTTP {response.status}: it redirects to {shown(wanted.url)}; if that is"
-                        " right, give that URL"
+                        f"HTTP {response.status}: it redirects to {shown_url(wanted.url)}; if that"
+                        " is right, give that URL"
                     )
         raise JudgeRejected(f"it redirects more than {_HOPS} times")
 

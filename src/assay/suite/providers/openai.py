@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import AssayError, ConfigError
-from assay.judges.carrier import OPENAI, HttpCarrier
+from assay.judges.carrier import OPENAI, HttpCarrier, shown_url
 from assay.judges.chat import CHAT, Chat, Path, Reply
 from assay.judges.retrying import Backoff
 from assay.judges.terms import Sampling
@@ -18,7 +18,6 @@ from assay.suite.providers.attempts import SECONDS, Tally, limiter_of
 from assay.suite.providers.base import Answer, Request
 from assay.suite.providers.completions import told
 from assay.suite.providers.messages import as_messages
-from assay.suite.providers.requests import shown
 from assay.suite.providers.settings import Settings, keep_env, unset_env
 from assay.suite.secrets import Secrets
 
@@ -128,7 +127,7 @@ def key_note(
     wants = vendor != "ollama" and place.base_url == VENDORS[vendor][0]
     if not (named or wants):
         return None
-    return f"{place.api_key_env} is not set: no key is sent to {shown(place.base_url)}"
+    return f"{place.api_key_env} is not set: no key is sent to {shown_url(place.base_url)}"
 
 
 class OpenAIProvider:

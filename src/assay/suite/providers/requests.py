@@ -129,16 +129,6 @@ def origin(url: str) -> tuple[str, str, int | None]:
     return scheme, host, port or {"http": 80, "https": 443}[scheme]
 
 
-def shown(url: str) -> str:
-    """The URL without its query and user, for messages.
-
-    >>> shown("https://example.org/v1/ask?key=123#top")
-    'https://example.org/v1/ask'
-    """
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
 def _split(url: str) -> tuple[str, str, int | None] | None:
     try:
         parts = urlsplit(url)
