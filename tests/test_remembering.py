@@ -11,7 +11,7 @@ import pytest
 
 from assay import evaluate
 from assay.asks import Ask, Entail, Extract, Label, Rate, Skill, T, Usage
-from assay.errors import ConfigError, JudgeError, JudgeRejected, JudgeUnavailable
+from assay.errors import ConfigError, JudgeError, JudgeUnavailable
 from assay.judges.memory.sqlite import SqliteStore
 from assay.judges.memory.store import MemoryStore, Store
 from assay.judges.openai import openai_judge
@@ -205,7 +205,7 @@ async def test_an_ask_of_an_unknown_kind_goes_straight_through() -> None:
     await judge.answer(Odd())
     await judge.answer(Odd())
     assert (inner.usage.calls, len(store), judge.usage.cached) == (2, 0, 0)
-    with pytest.raises(JudgeRejected, match="Odd"):
+    with pytest.raises(JudgeUnavailable, match="Odd"):
         await RememberingJudge(inner, store, offline=True).answer(Odd())
 
 

@@ -37,6 +37,7 @@ def test_failed_rows_are_listed_and_can_be_scored_again(tmp_path: Path, data: Pa
             "row": 11,
             "id": "11",
             "metric": name,
+            "status": "failed",
             "reason": "the sample has no references"
             if name == "precision"
             else "JudgeUnavailable: 429",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assay.asks import Usage
 from assay.cli.tables import console, plain, summary_table, to_stderr
-from assay.cli.wording import counted
+from assay.cli.wording import counted, lacking
 from assay.metrics import Metric
 from assay.run import Run
 from assay.runs.engine import Outcome
@@ -75,6 +75,11 @@ class Ending:
             to_stderr(f"failed: {count} of {counted(rows, 'row')} ({metric}), e.g. {example}")
         if len(found.kinds) > _KINDS:
             to_stderr(f"failed: {counted(len(found.kinds) - _KINDS, 'other kind')}, not shown")
+        if found.lacking:
+            to_stderr(
+                f"{lacking(found.lacking, rows, 'row')}, e.g. {found.lack}; the same command with"
+                " --retry-errors asks again"
+            )
         if found.rows:
             to_stderr(self._advice(found.rows, found.retryable))
         return bool(found.rows)

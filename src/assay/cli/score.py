@@ -18,7 +18,7 @@ from assay.asks import Judge
 from assay.cli.judging import Judging
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
-from assay.cli.wording import counted
+from assay.cli.wording import counted, lacking
 from assay.errors import BudgetSpent, ConfigError, MissingField
 from assay.metrics import Metric, split_names
 from assay.readers import open_samples, parse_map
@@ -164,7 +164,7 @@ def _report(run: Run, metrics: Mapping[str, Metric], seconds: float, out: str | 
 
 
 def failures(run: Run) -> list[str]:
-    """The commonest reasons why scores failed, with an example each."""
+    """The commonest reasons why scores failed, and that some lack verdicts, with examples."""
     reasons: Counter[str] = Counter()
     example: dict[str, str] = {}
     for row in run:
@@ -172,7 +172,17 @@ def failures(run: Run) -> list[str]:
             alike = re.sub(r"\d+", "#", reason)  # counts and seconds differ, the trouble does not
             reasons[alike] += 1
             example.setdefault(alike, f"{row.sample.id}: {reason}")
-    return [
+    said = [
         f"failed: {count} of {counted(len(run), 'sample')}, e.g. {example[alike]}"
         for alike, count in reasons.most_common(5)
     ]
+    gaps = [
+        row for row in run if any(s.unknown and s.value is not None for s in row.scores.values())
+    ]
+    if gaps:
+        first = gaps[0]
+        items = (item for score in first.scores.values() for item in score.items)
+        why = next((item.reason for item in items if item.unanswered and item.reason), "")
+        example_of = f", e.g. {first.sample.id}: {why}" if why else ""
+        said.append(f"{lacking(len(gaps), len(run), 'sample')}{example_of}")
+    return said

@@ -16,3 +16,16 @@ def counted(count: int, noun: str) -> str:
     ('1 row', '0 rows', '1200000 rows')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def lacking(some: int, count: int, noun: str) -> str:
+    """That some scores are made without verdicts that the judge did not give.
+
+    >>> lacking(1, 500, "row")
+    'unknown: 1 of 500 rows was scored without some verdicts, which the judge did not give'
+    """
+    was = "was" if some == 1 else "were"
+    return (
+        f"unknown: {some} of {counted(count, noun)} {was} scored without some verdicts, which the"
+        " judge did not give"
+    )

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from assay.asks import Ask, Judge, Skill, T, Usage
-from assay.errors import ConfigError, JudgeRejected
+from assay.errors import ConfigError, JudgeUnavailable
 from assay.judges.memory.codec import Entry, entry, pack, unpack
 from assay.judges.memory.store import Record, Store
 from assay.judges.reaching import Reach, reach_of
@@ -125,7 +125,7 @@ class RememberingJudge:
     async def answer(self, ask: Ask[T]) -> T:
         """The stored answer, or the judge's.
 
-        Raises what the judge raises; offline, JudgeRejected for what is not stored.
+        Raises what the judge raises; offline, JudgeUnavailable for what is not stored.
         """
         place = entry(ask, self.fingerprint, self._repeat)
         if place is None:
@@ -173,7 +173,7 @@ class RememberingJudge:
         if self._offline:
             kind = type(ask).__name__
             what = _ANSWERS.get(kind, f"{kind} answer")
-            raise JudgeRejected(
+            raise JudgeUnavailable(
                 f"offline, and the cache lacks the {what} of {self.name} to this: "
                 "run it once without offline"
             )
