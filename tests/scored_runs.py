@@ -43,6 +43,13 @@ def table(folder: Path, **options: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.read_bytes().splitlines()]
 
 
+def paid(folder: Path) -> None:
+    """Let the run in a folder have paid for something, so that it gives way to no other."""
+    usage = {"process": "p", "seconds": 1.0, "judge": "j", "calls": 1, "prompt_tokens": 9}
+    usage |= {"completion_tokens": 9, "retries": 0, "cached": 0, "notes": []}
+    (folder / "usage.jsonl").write_text(json.dumps(usage) + "\n", "utf-8")
+
+
 class Flaky(ScriptedJudge):
     """Fails at some questions, or says that nothing works from some ask on."""
 

@@ -210,7 +210,7 @@ async def test_patience_ends_before_a_batch_that_does_not(tmp_path: Path) -> Non
         short = Polling(first=0.01, longest=0.01, patience=0.05)
         (error,) = await claims(server, tmp_path, "A b.", polling=short)
     assert isinstance(error, JudgeUnavailable)
-    assert "the same command goes on" in str(error)
+    assert "the next start goes on waiting" in str(error)
 
 
 async def test_a_wrong_key_ends_the_run_and_is_written_nowhere(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import re
 from typing import cast
 
 import pytest
@@ -144,6 +146,42 @@ async def test_what_was_used_before_does_not_count() -> None:
     assert await spend(budgeted, 10) == 3
     assert budgeted.used.prompt_tokens == 3 * COST
     assert budgeted.spent
+
+
+async def test_what_earlier_processes_used_counts_and_the_whole_is_told() -> None:
+    price = (1e6 / COST, 0.0)  # an ask is a dollar
+    before = Usage(calls=3, prompt_tokens=3 * COST)
+    budgeted = Budgeted(Told(), Limit(usd=5, tokens=900, calls=9), price=price, before=before)
+    assert await spend(budgeted, 10) == 2
+    with pytest.raises(BudgetSpent) as spent:
+        await budgeted.answer(Entail(("later",), ("p",)))
+    assert str(spent.value) == (
+        "the budget is spent: $5.00 of $5.00 (this process: $2.00; the next ask: $1.00), "
+        "500 of 900 tokens (this process: 200; the next ask: 100), "
+        "5 of 9 calls (this process: 2; the next ask: 1)"
+    )
+    assert budgeted.used.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"),
+    [(0.0, "$0.00"), (0.001323, "$0.001323"), (0.4968, "$0.4968"), (0.5, "$0.50"), (20, "$20.00")],
+)
+async def test_dollars_have_cents_and_what_is_small_has_digits(usd: float, said: str) -> None:
+    used = Usage(prompt_tokens=round(usd * 1e6))
+    budgeted = Budgeted(Told(), Limit(usd=1e-6), price=(1.0, 0.0), before=used)
+    with pytest.raises(BudgetSpent, match=re.escape(f"is spent: {said} of $0.000001 (")):
+        await budgeted.answer(Entail(("later",), ("p",)))
+
+
+def test_a_budget_tells_how_often_it_pays_for_some_requests() -> None:
+    sizes = calls_for(Told(), Entail(("a",), ("b",)))
+    before = Usage(calls=2, prompt_tokens=2 * COST)
+    one = Budgeted(Told(), Limit(tokens=12 * COST, calls=6), before=before)
+    assert one.pays_for(sizes) == 4
+    assert one.pays_for([*sizes, *sizes]) == 2
+    assert one.pays_for([]) == math.inf
+    assert Budgeted(Told(), Limit(calls=2), before=before).pays_for(sizes) == 0
 
 
 # --- how it stops ------------------------------------------------------------------------------

@@ -74,7 +74,9 @@ def test_a_judge_that_gives_up_says_that_nothing_is_lost(
 ) -> None:
     judge = Flaky()
     judge.unusable_after = 7
-    how = r"the key is wrong; 3 of 20 rows are done and kept in .*run: the same command with --res"
+    how = (
+        r"wrong; 3 of 20 rows are done and kept in .*run: once that is put right, the same command"
+    )
     with pytest.raises(JudgeUnusable, match=how):
         score_run(data, "faithfulness", tmp_path / "run", judge, concurrency=1)
 

@@ -22,7 +22,7 @@ from assay.runs.shards import open_job
 from assay.runs.standing import standing
 from assay.runs.sums import Sums, from_list
 from assay.stats import mean_interval
-from scored_runs import METRICS, Flaky, rows, write
+from scored_runs import METRICS, Flaky, paid, rows, write
 
 
 @pytest.fixture
@@ -279,6 +279,7 @@ def test_what_differs_of_the_judge_is_named(
 ) -> None:
     judge = openai_judge("m", base_url="http://a/v1")
     start(data, "faithfulness", judge, tmp_path / "run")
+    paid(tmp_path / "run")
     other = openai_judge("m", **{"base_url": "http://a/v1", **options})  # type: ignore[arg-type]
     with pytest.raises(Exception, match="another run, begun with") as caught:
         score_run(str(data), "faithfulness", tmp_path / "run", other, resume=True)
@@ -290,6 +291,7 @@ def test_options_that_only_the_command_knows_are_named(tmp_path: Path, data: Pat
     given = {"--packed": "no"}
     judge = openai_judge("m", base_url="http://a/v1")
     start(data, "faithfulness", judge, tmp_path / "run", judged_by=given)
+    paid(tmp_path / "run")
     other = openai_judge("m", base_url="http://a/v1", packed=True)
     with pytest.raises(Exception, match="openai:m with --packed no, not yes"):
         start(

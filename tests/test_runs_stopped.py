@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -12,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +23,18 @@ from assay import ScriptedJudge
 from assay.errors import ConfigError, DataError
 from assay.runs import run, score_to, start
 from assay.runs.folder import Folder
+from assay.runs.stopping import Interrupts, ignore_interrupts
 from assay.runs.usage import read_usage
 from kills import SlowJudge, measure, table, write_rows
 from scored_runs import METRICS
 
 CODE = """
-import sys
+import signal, sys
 from pathlib import Path
 from kills import METRICS, SlowJudge
 from assay.cli.app import exit_code
 from assay.cli.runs import score_run
+signal.signal(signal.SIGINT, signal.default_int_handler)
 judge = SlowJudge(float(sys.argv[3]), None)
 sys.exit(exit_code(lambda: score_run(sys.argv[1], ",".join(METRICS), Path(sys.argv[2]), judge,
     concurrency=4, shard_rows=5, resume="again" in sys.argv)))
@@ -104,6 +108,78 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path, data: Path) -> None:
     said = running.communicate(timeout=10)[1]
     assert running.returncode == 130
     assert "Traceback" not in said
+
+
+RUDE = """
+import asyncio, signal, sys
+import assay.cli.judging as judging
+from assay import ScriptedJudge
+from assay.cli.app import main
+class Rude(ScriptedJudge):
+    heard = 0
+    async def answer(self, ask):
+        self.heard += 1
+        if self.heard > 5:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(3600)
+        return await super().answer(ask)
+    async def aclose(self):
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(0.01)
+        print("closed")
+signal.signal(signal.SIGINT, signal.default_int_handler)
+judging.open_judge = lambda *_, **__: Rude()
+main()
+"""
+
+
+@pytest.mark.parametrize("where", ["-o", "--run"])
+def test_interrupts_do_not_break_into_the_end(tmp_path: Path, data: Path, where: str) -> None:
+    words = ["score", str(data), "-m", "faithfulness", "--concurrency", "1", "--no-cache"]
+    done = subprocess.run(
+        [sys.executable, "-c", RUDE, *words, where, str(tmp_path / "out.jsonl")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert (done.returncode, done.stdout) == (130, "closed\n"), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("assay: stopped; ") == 1
+    kept = {"-o": "so far are in", "--run": "done and kept in"}[where]
+    assert kept in done.stderr.splitlines()[-1]
+
+
+async def test_interrupts_are_counted_and_told_to_who_heeds_them() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    told: list[str] = []
+    with Interrupts() as interrupts:
+        signal.raise_signal(signal.SIGINT)
+        with interrupts.heeded(partial(told.append, "first"), partial(told.append, "second")):
+            await asyncio.sleep(0.01)
+            assert told == ["first"]
+            for _ in range(3):
+                signal.raise_signal(signal.SIGTERM)
+                await asyncio.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0.01)
+        assert told == ["first", "second"]
+        assert interrupts.count == 5
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+async def test_interrupts_are_left_alone_outside_the_main_thread() -> None:
+    def work() -> bool:
+        before = signal.getsignal(signal.SIGINT)
+        with Interrupts():
+            same = signal.getsignal(signal.SIGINT) is before
+        ignore_interrupts()
+        return same and signal.getsignal(signal.SIGINT) is before
+
+    assert await asyncio.to_thread(work)
 
 
 def test_a_second_run_in_the_folder_is_refused_and_a_dead_one_is_no_obstacle(

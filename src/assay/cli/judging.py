@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from assay.asks import Judge, Usage
 from assay.cli.remembering import remember
+from assay.cli.wording import counted
 from assay.errors import ConfigError
 from assay.judges.named import open_judge
 
@@ -50,6 +51,8 @@ class Judging:
         inner = self._batch(say) if self.batch is not None else self._judge()
         judge = self._budgeted(inner, before or Usage())
         wrapped = remember(cache=self.cache, offline=self.offline)(judge, 0)
+        if judge is not inner:
+            wrapped = self._thrifty(wrapped, judge, inner)
         return Opened(self, inner, wrapped)
 
     def _budgeted(self, judge: Judge, before: Usage) -> Judge:
@@ -61,17 +64,28 @@ class Judging:
 
         prices, place = self.prices_by(open_prices), endpoint_of(judge)
         cost = cost_of(before, place.model, prices, base_url=place.base_url, batched=place.batched)
-        used = before.prompt_tokens + before.completion_tokens
-        usd = _left("--budget", self.usd, cost.usd if cost is not None else 0.0)
-        tokens = _left("--budget-tokens", self.tokens, used)
-        calls = _left("--budget-calls", self.requests, before.calls)
+        spent, used = 0.0 if cost is None else cost.usd, before.prompt_tokens
+        used += before.completion_tokens
+        _check_left("--budget", self.usd, spent, f"${spent:.4g}")
+        _check_left("--budget-tokens", self.tokens, used, counted(used, "token"))
+        _check_left("--budget-calls", self.requests, before.calls, counted(before.calls, "call"))
         return budgeted(
             judge,
-            usd=usd,
-            tokens=None if tokens is None else int(tokens),
-            calls=None if calls is None else int(calls),
+            usd=self.usd,
+            tokens=self.tokens,
+            calls=self.requests,
             prices=prices,
+            before=before,
         )
+
+    def _thrifty(self, judge: Judge, budget: Judge, inner: Judge) -> Judge:
+        from assay.judges.budget import Budgeted
+        from assay.planning.affording import SHARE, SHARE_OF_BATCHES, Thrifty
+
+        if not isinstance(budget, Budgeted):
+            return judge
+        share = SHARE if self.batch is None else SHARE_OF_BATCHES
+        return Thrifty(judge, budget, inner, share=share)
 
     def prices_by(self, opened: Callable[[float | None, float | None, str | None], T]) -> T:
         """Where prices are looked up, as the options say."""
@@ -106,11 +120,10 @@ class Judging:
         )
 
 
-def _left(option: str, limit: float | None, used: float) -> float | None:
-    """What is left of a limit; raises ConfigError if nothing is."""
-    if limit is not None and used >= limit:
-        raise ConfigError(f"the run has used {used:g} already: give a {option} above that")
-    return None if limit is None else limit - used
+def _check_left(option: str, limit: float | None, used: float, said: str) -> None:
+    """Raise ConfigError if nothing is left of a limit."""
+    if limit is not None and used >= limit > 0:
+        raise ConfigError(f"the run has used {said} already: give a {option} above that")
 
 
 @dataclass(frozen=True, slots=True)

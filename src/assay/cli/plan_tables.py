@@ -14,12 +14,25 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from assay.judges.budget import Limit
+    from assay.planning.budgeting import Sufficing
+
 _GUESS = "~"
 _UNITS = ((1e9, " G"), (1e6, " M"), (1e4, " k"))
 
 
-def show(plan: Plan, screen: Console) -> None:
-    """Print the plan: by metric, in all, and what fewer samples would give."""
+def show(
+    plan: Plan,
+    screen: Console,
+    *,
+    limit: Limit | None = None,
+    pays: Sufficing | None = None,
+    batched: bool = False,
+) -> None:
+    """Print the plan: by metric, in all, and what fewer samples would give.
+
+    ``pays``: how far the budget ``limit`` goes. ``batched``: the run will ask in batches.
+    """
     what = "pair" if plan.local else "call"
     if plan.failure is not None:
         for line in _failed(plan.failure):
@@ -36,7 +49,7 @@ def show(plan: Plan, screen: Console) -> None:
         screen.print(said, soft_wrap=True, highlight=False)
     if not plan.measured:
         screen.print(f"{_GUESS}: a guess, since no reply was seen", highlight=False)
-    for name, text in _lines(plan, what):
+    for name, text in [*_lines(plan, what, batched=batched), *_budget(plan, limit, pays)]:
         screen.print(plain(f"{name:<8}{text}"), soft_wrap=True, highlight=False)
     screen.print()
     if plan.smaller:
@@ -146,7 +159,19 @@ def _table() -> Table:
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
 
 
-def _lines(plan: Plan, what: str) -> Iterator[tuple[str, str]]:
+def _budget(plan: Plan, limit: Limit | None, pays: Sufficing | None) -> Iterator[tuple[str, str]]:
+    if limit is None:
+        return
+    if plan.local and limit.calls is None:
+        yield "budget", f"not needed: {plan.judge} is a model on this machine and costs nothing"
+        return
+    parts = [dollars(limit.usd)] if limit.usd is not None else []
+    for most, one in ((limit.tokens, "token"), (limit.calls, "pair" if plan.local else "call")):
+        parts += [numbered(most, one)] if most is not None else []
+    yield "budget", f"{', '.join(parts)}: {pays or 'cannot be kept, since the price is unknown'}"
+
+
+def _lines(plan: Plan, what: str, *, batched: bool) -> Iterator[tuple[str, str]]:
     total = plan.total
 
     def said(amount: Amount, say: Callable[[float], str]) -> str:
@@ -157,7 +182,8 @@ def _lines(plan: Plan, what: str) -> Iterator[tuple[str, str]]:
         prompts, replies = total.prompt_tokens, total.completion_tokens
         yield "tokens", f"prompts {said(prompts, count)}, replies {said(replies, count)}"
     if total.cost is not None:
-        yield "cost", said(total.cost, dollars) + _price(plan)
+        apart = " if it were not asked in batches" if batched and plan.batch else ""
+        yield "cost", said(total.cost, dollars) + apart + _price(plan)
         if plan.batch is not None and plan.price is not None and plan.price.batch is not None:
             share = "half" if plan.price.batch == 0.5 else f"{plan.price.batch:.0%} of"
             yield (
@@ -166,10 +192,13 @@ def _lines(plan: Plan, what: str) -> Iterator[tuple[str, str]]:
             )
     elif not plan.local and total.calls.value:
         yield "cost", "price unknown"
-    if total.seconds is not None:
+    if batched:
+        yield "time", "up to a day for each batch; a sample waits for up to three, one by one"
+    elif total.seconds is not None:
         pace = "" if plan.local else f" with {numbered(plan.concurrency, 'call')} at once"
         limit = f" and {plan.rpm:g} a minute" if plan.rpm and not plan.local else ""
-        yield "time", said(total.seconds, duration) + pace + limit
+        tokens = f", {count(plan.tpm)} tokens a minute" if plan.tpm and not plan.local else ""
+        yield "time", said(total.seconds, duration) + pace + limit + tokens
     yield from _done(plan, what)
 
 
@@ -199,6 +228,9 @@ def _done(plan: Plan, what: str) -> Iterator[tuple[str, str]]:
     paid = f", {dollars(plan.paid_cost.usd)}" if plan.paid_cost and not plan.local else ""
     if plan.failure is not None:
         yield "pilot", f"failed after {numbered(plan.paid.calls, what)}{paid}"
+    elif plan.pilot and not plan.paid.calls:
+        why = ": the cache has their answers" if held.asks else ""
+        yield "pilot", f"{numbered(plan.pilot, 'sample')} took no {what}s{why}"
     elif plan.pilot:
         left = f", {dollars(plan.left.cost.value)}" if plan.left.cost else ""
         lost = f" ({plan.failed} more had no answer)" if plan.failed else ""

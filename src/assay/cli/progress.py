@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -14,19 +15,25 @@ EVERY = 10.0
 
 
 class Progress:
-    """Counts rows on stderr, with rate and time left."""
+    """Counts rows on stderr, with rate and time left.
 
-    def __init__(self, total: int, *, quiet: bool = False) -> None:
+    ``waiting`` tells what is waited for just now, if anything; a bar shows it even while no row is
+    done.
+    """
+
+    def __init__(
+        self, total: int, *, quiet: bool = False, waiting: Callable[[], str] = lambda: ""
+    ) -> None:
         self._total = total
         self._done = self._failed = 0
-        self._quiet = quiet
+        self._quiet, self._waiting = quiet, waiting
         self._bar: Any = None
         self._task: Any = None
         self._start = self._said = time.monotonic()
 
     def __enter__(self) -> Progress:
         if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
+            from rich.console import Console, RenderableType
             from rich.progress import (
                 BarColumn,
                 MofNCompleteColumn,
@@ -36,7 +43,16 @@ class Progress:
             )
             from rich.progress import Progress as Bar
 
-            self._bar = Bar(
+            waiting = self._waiting
+
+            class Waiting(Bar):
+                def get_renderables(self) -> Iterable[RenderableType]:
+                    yield from super().get_renderables()
+                    if said := plain(waiting()):
+                        said.no_wrap, said.overflow = True, "ellipsis"
+                        yield said
+
+            self._bar = Waiting(
                 TextColumn("scoring"),
                 BarColumn(bar_width=None),
                 MofNCompleteColumn(),

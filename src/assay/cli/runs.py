@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from assay.api import collecting_seldom, open_metrics
+from assay.api import collecting_seldom, open_metrics, run_sync
 from assay.asks import Judge, Usage
 from assay.cli.ending import Cost, Ending, Means
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
 from assay.cli.wording import StoppedError, counted
 from assay.errors import BudgetSpent, JudgeUnusable
+from assay.judges.batch.leaving import batches_of, going_on
+from assay.judges.reaching import reach_of
 from assay.metrics import split_names
+from assay.planning.affording import held_to_budget
 from assay.readers import parse_map
 from assay.runs.engine import Outcome
+from assay.runs.inputs import Inputs
 from assay.runs.merging import Merged, merge
 from assay.runs.outages import OutageError
+from assay.runs.plan import Plan
 from assay.runs.running import parse_part, run, shards_of
 from assay.runs.shards import Job, open_job
 from assay.runs.standing import Standing, standing
-from assay.runs.starting import start
+from assay.runs.starting import is_unused, start
+from assay.runs.stopping import ignore_interrupts
+from assay.sample import Sample
 
 Elsewhere = Callable[[Path, Callable[[str], None], Callable[[], None]], Outcome]
 """Scores the run in a folder; is told whom to tell of each row's failure, and of a stop."""
@@ -78,31 +86,67 @@ def score_run(
     before = standing(job, shards, retry_errors=retry_errors)
     size = f"{counted(plan.rows, 'row')} in {counted(plan.shards, 'shard')}"
     say(f"{plan.data.name}: {size}; {plan.read_as}")
-    done = f" ({before.done} of {before.rows} are done)" if before.done else ""
+    verb = "is" if before.done == 1 else "are"
+    done = f" ({before.done} of {before.rows} {verb} done)" if before.done else ""
     say(f"judge: {plan.judge}; to score: {counted(before.left, 'row')}{done}")
+    if part is not None and (idle := _too_many_parts(part[1], plan)):
+        say(idle)
+    concurrency = run_sync(held_to_budget(judge, concurrency, _samples(job, shards), metrics))
     clock = time.perf_counter()
+    stopping = "stopping: samples in work are finished; once more stops at once"
+    if batches_of(judge) is not None:
+        stopping = "stopping: batches are not waited for any more"
     try:
-        with Progress(before.left, quiet=quiet) as progress, collecting_seldom():
+        with _progress(before.left, judge, quiet=quiet) as progress, collecting_seldom():
             outcome = (engine or _here(judge, part, concurrency, retry_errors=retry_errors))(
                 folder,
                 lambda failure: progress.step(failure=failure),
-                lambda: say("stopping: samples in work are finished; once more stops at once"),
+                lambda: say(stopping),
             )
     except JudgeUnusable as error:
         so_far = standing(job, shards, retry_errors=retry_errors)
-        said = _stopped(error, so_far, folder, retry_errors=retry_errors)
+        kept = _kept(so_far, folder, judge)
+        unused = not batches_of(judge) and is_unused(job.folder, plan)
+        said = _stopped(error, kept, unused=unused, retry_errors=retry_errors)
         if not isinstance(error, BudgetSpent | OutageError):
             raise JudgeUnusable(said) from error
         to_stderr(f"stopped: {said}")
         return 2
     if outcome.stopped:
+        ignore_interrupts()
         so_far = standing(job, shards, retry_errors=retry_errors)
         how = f"go on with the same command and {_going_on(retry_errors=retry_errors)}"
-        raise StoppedError(f"{_kept(so_far, folder)}: {how}")
+        raise StoppedError(f"{_kept(so_far, folder, judge)}: {how}")
     ending = Ending(job, shards, metrics, outcome, time.perf_counter() - clock, cost)
     if not quiet:
         ending.report()
     return 2 if ending.complain() else 0
+
+
+def _progress(rows: int, judge: Judge, *, quiet: bool) -> Progress:
+    """The progress of so many rows, with what the judge waits for."""
+    return Progress(rows, quiet=quiet, waiting=lambda: reach_of(judge).waiting)
+
+
+def _too_many_parts(parts: int, plan: Plan) -> str:
+    """What to do where some of the parts have no shard; "" if all have one."""
+    if parts <= plan.shards:
+        return ""
+    fitting = max(1, plan.rows // parts)
+    return (
+        f"warning: {counted(plan.shards, 'shard')} of {counted(plan.shard_rows, 'row')} cannot be "
+        f"shared by {parts} parts: some have nothing to do; in a new folder (or in this one, as "
+        f"long as no row is done), give each part --shard-rows {fitting}"
+    )
+
+
+def _samples(job: Job, shards: range) -> Iterator[Sample]:
+    """The samples of some shards that can be read."""
+    inputs = Inputs(job.folder, job.plan)
+    for shard in shards:
+        for _, sample, trouble in inputs.rows(shard, job.places[shard]):
+            if not trouble:
+                yield sample
 
 
 def _here(
@@ -124,20 +168,36 @@ def _here(
     return engine
 
 
-def _stopped(error: JudgeUnusable, so_far: Standing, folder: Path, *, retry_errors: bool) -> str:
-    """Why the judge ended a run, how far it is, and what to do."""
-    option, kept = _going_on(retry_errors=retry_errors), _kept(so_far, folder)
-    when = ""
+def _stopped(error: JudgeUnusable, kept: str, *, unused: bool, retry_errors: bool) -> str:
+    """Why the judge ended a run, how far it is, and what to do.
+
+    ``unused``: nothing was done or paid for, so that the folder takes another run as well.
+    """
+    how = f"the same command with {_going_on(retry_errors=retry_errors)}"
     if isinstance(error, BudgetSpent):
-        option += " and a larger budget"
-    elif isinstance(error, OutageError):
-        when = "when the endpoint is back, "
-    return f"{error}; {kept}: {when}the same command with {option} goes on"
+        return f"{error}; {kept}: {how} and a larger budget goes on"
+    if unused:
+        kept = "nothing is done or paid for yet"
+        how += ", also with another model or URL,"
+    return f"{error}; {kept}: {_mended(error)}, {how} goes on"
 
 
-def _kept(so_far: Standing, folder: Path) -> str:
-    rows = counted(so_far.rows, "row")
-    return f"{so_far.done} of {rows} are done and kept in {shlex.quote(str(folder))}"
+def _mended(error: JudgeUnusable) -> str:
+    """What is to be so before a run can go on."""
+    said = str(error)
+    if isinstance(error, OutageError):
+        return "when the endpoint is back"
+    if re.search(r"HTTP 402\b|quota|billing", said):
+        return "once the account is topped up"
+    if re.search(r"HTTP 40[13]\b|_KEY\b", said):
+        return "once the key is right"
+    return "once that is put right"
+
+
+def _kept(so_far: Standing, folder: Path, judge: Judge) -> str:
+    done = f"{so_far.done} of {counted(so_far.rows, 'row')} {'is' if so_far.done == 1 else 'are'}"
+    said = f"{done} done and kept in {shlex.quote(str(folder))}"
+    return f"{said}; {going_on(batches)}" if (batches := batches_of(judge)) else said
 
 
 def _going_on(*, retry_errors: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
@@ -18,12 +19,16 @@ from assay.asks import Judge
 from assay.cli.judging import Judging
 from assay.cli.progress import Progress
 from assay.cli.tables import console, plain, summary_table, to_stderr
-from assay.cli.wording import counted, lacking
+from assay.cli.wording import StoppedError, counted, lacking
 from assay.errors import BudgetSpent, ConfigError, MissingField
+from assay.judges.batch.leaving import batches_of, going_on
+from assay.judges.reaching import reach_of
 from assay.metrics import Metric, split_names
+from assay.planning.affording import held_to_budget
 from assay.readers import open_samples, parse_map
 from assay.run import Row, Run
 from assay.runner import closure, score_samples
+from assay.runs.stopping import Interrupts, ignore_interrupts
 from assay.sample import Sample
 from assay.store import RowFile, to_json, write_provenance
 
@@ -59,8 +64,15 @@ def score(
     clock, started = time.perf_counter(), datetime.now(UTC)
     if judging.batch is not None:
         concurrency = max(concurrency, len(samples))  # a batch is what all samples ask together
+    concurrency = run_sync(held_to_budget(answerer, concurrency, samples, metrics))
     work = _work(rows, samples, metrics, answerer, concurrency=concurrency, out=out, quiet=quiet)
-    spent = _done(work, rows, len(samples), out)
+    with Interrupts() as interrupts:
+        try:
+            spent = _done(_heeding(work, interrupts), rows, len(samples))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            ignore_interrupts()
+            how = _going_on(answerer, cache=judging.cache)
+            raise StoppedError(f"{_so_far(len(rows), len(samples), out)}; {how}") from None
     seconds = time.perf_counter() - clock
     about = provenance(metrics, answerer, answerer.usage, started, seconds)
     about |= {name: said for name, said in (("cost", opened.cost()), ("stopped", spent)) if said}
@@ -69,24 +81,54 @@ def score(
         write_provenance(Path(out), run.provenance)
     if not quiet:
         _report(run, metrics, seconds, out)
-    for line in [*failures(run), *([spent] if spent else [])]:
+    for line in [*failures(run), *([spent] if spent else []), *_left(run, answerer)]:
         to_stderr(line)
     return 2 if run.failed or spent else 0
 
 
-def _done(
-    work: Coroutine[Any, Any, None], rows: Sequence[Row], samples: int, out: str | None
-) -> str:
+def _done(work: Coroutine[Any, Any, None], rows: Sequence[Row], samples: int) -> str:
     """Do the work; what stopped it before its end, if a budget did."""
     try:
         run_sync(work)
     except BudgetSpent as error:
         return f"stopped: {error}; {len(rows)} of {counted(samples, 'sample')} are scored"
-    except KeyboardInterrupt:
-        if out and out != "-":
-            to_stderr(f"the rows so far are in {out}.partial: {len(rows)}")
-        raise
     return ""
+
+
+async def _heeding(work: Coroutine[Any, Any, None], interrupts: Interrupts) -> None:
+    """Do the work, which the first interrupt cancels."""
+    task = asyncio.ensure_future(work)
+    with interrupts.heeded(task.cancel):
+        await task
+
+
+def _so_far(rows: int, samples: int, out: str | None) -> str:
+    done = f"{rows} of {counted(samples, 'sample')}"
+    if out and out != "-":
+        return f"the rows so far are in {shlex.quote(f'{out}.partial')}: {done}"
+    return f"{done} {'is' if rows == 1 else 'are'} scored"
+
+
+def _going_on(judge: Judge, *, cache: bool) -> str:
+    """What goes on without this process, and what the same command would do."""
+    batches = batches_of(judge)
+    if batches is not None:
+        return f"{f'{going_on(batches)}: ' if batches else ''}the same command goes on"
+    if cache:
+        return "the same command goes on, with the answers that the cache has"
+    return "the same command starts anew; with --run FOLDER it could be resumed"
+
+
+def _left(run: Run, judge: Judge) -> list[str]:
+    """What to do about samples that failed because their endpoint went away."""
+    batches, out = batches_of(judge), reach_of(judge).outage
+    if not run.failed or not (batches or out):
+        return []
+    if batches is None:
+        return ["with --run FOLDER, a run stops when its endpoint goes away, and can be resumed"]
+    going = f"{going_on(batches)}; " if batches else ""
+    when = "when the endpoint is back, " if out else ""
+    return [f"{going}{when}the same command goes on: nothing is paid twice"]
 
 
 def check_fields(metrics: Mapping[str, Metric], samples: Sequence[Sample], columns: str) -> None:
@@ -123,7 +165,9 @@ async def _work(
     with ExitStack() as stack:
         stack.enter_context(collecting_seldom())
         writer = stack.enter_context(file)
-        progress = stack.enter_context(Progress(len(samples), quiet=quiet))
+        progress = stack.enter_context(
+            Progress(len(samples), quiet=quiet, waiting=lambda: reach_of(judge).waiting)
+        )
         try:
             scored = score_samples(samples, metrics, judge, concurrency=concurrency)
             async with aclosing(scored):

@@ -58,13 +58,49 @@ PriceOut = Annotated[
 ]
 
 
+Out = Annotated[
+    str | None,
+    typer.Option("--out", "-o", help="Rows to FILE.jsonl, .csv or .parquet, or - for stdout."),
+]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", min=0.1, help="Seconds for one call; 60.")
+]
+Budget = Annotated[float | None, typer.Option("--budget", min=0, help="Dollars to spend at most.")]
+BudgetTokens = Annotated[
+    int | None, typer.Option("--budget-tokens", min=1, help="Tokens to use at most.")
+]
+BudgetCalls = Annotated[
+    int | None, typer.Option("--budget-calls", min=1, help="Calls to make at most.")
+]
+Batch = Annotated[
+    Path | None,
+    typer.Option("--batch", help="Ask in batch files, kept in this folder: see docs/batch.md."),
+]
+RunFolder = Annotated[
+    Path | None,
+    typer.Option("--run", help="A folder for a run that can be resumed: see docs/runs.md."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Finish the run in the folder.")]
+RetryErrors = Annotated[
+    bool, typer.Option("--retry-errors", help="Score rows of the run anew that failed.")
+]
+Shard = Annotated[
+    str | None, typer.Option("--shard", help="I/N: only this part of the run, from 1/N.")
+]
+ShardRows = Annotated[
+    int | None, typer.Option("--shard-rows", min=1, help="Rows of a shard; 1000.")
+]
+ShardFormat = Annotated[
+    str | None, typer.Option("--shard-format", help="jsonl (default) or parquet.")
+]
+Engine = Annotated[str, typer.Option("--engine", help="local, or ray (pip install 'assay[ray]').")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Actors of the engine ray.")]
+
+
 def score(
     data: Data,
     metrics: Metrics,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", help="Rows to FILE.jsonl, .csv or .parquet, or - for stdout."),
-    ] = None,
+    out: Out = None,
     judge: JudgeName = None,
     column: Maps = None,
     file_format: FileFormat = None,
@@ -75,50 +111,24 @@ def score(
     calls: Calls = None,
     rpm: Rpm = None,
     tpm: Tpm = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", min=0.1, help="Seconds for one call; 60.")
-    ] = None,
+    timeout: Timeout = None,
     no_cache: NoCache = False,
     offline: Offline = False,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0, help="Dollars to spend at most.")
-    ] = None,
-    budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", min=1, help="Tokens to use at most.")
-    ] = None,
-    budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", min=1, help="Calls to make at most.")
-    ] = None,
+    budget: Budget = None,
+    budget_tokens: BudgetTokens = None,
+    budget_calls: BudgetCalls = None,
     prices: PriceFile = None,
     price_input: PriceIn = None,
     price_output: PriceOut = None,
-    batch: Annotated[
-        Path | None,
-        typer.Option("--batch", help="Ask in batch files, kept in this folder: see docs/batch.md."),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option("--run", help="A folder for a run that can be resumed: see docs/runs.md."),
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish the run in the folder.")] = False,
-    retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Score rows of the run anew that failed.")
-    ] = False,
-    shard: Annotated[
-        str | None, typer.Option("--shard", help="I/N: only this part of the run, from 1/N.")
-    ] = None,
-    shard_rows: Annotated[
-        int | None, typer.Option("--shard-rows", min=1, help="Rows of a shard; 1000.")
-    ] = None,
-    shard_format: Annotated[
-        str | None, typer.Option("--shard-format", help="jsonl (default) or parquet.")
-    ] = None,
-    engine: Annotated[
-        str, typer.Option("--engine", help="local, or ray (pip install 'assay[ray]').")
-    ] = "local",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Actors of the engine ray.")
-    ] = None,
+    batch: Batch = None,
+    folder: RunFolder = None,
+    resume: Resume = False,
+    retry_errors: RetryErrors = False,
+    shard: Shard = None,
+    shard_rows: ShardRows = None,
+    shard_format: ShardFormat = None,
+    engine: Engine = "local",
+    workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
     """Score a file of samples and print the means; with -o, write a row a sample."""
@@ -172,12 +182,46 @@ def plan(
     price_output: PriceOut = None,
     calls: Calls = None,
     rpm: Rpm = None,
+    tpm: Tpm = None,
+    timeout: Timeout = None,
+    offline: Offline = False,
+    budget: Budget = None,
+    budget_tokens: BudgetTokens = None,
+    budget_calls: BudgetCalls = None,
+    batch: Batch = None,
+    out: Out = None,
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Not looked at by a plan.")
+    ] = None,
+    folder: RunFolder = None,
+    resume: Resume = False,
+    retry_errors: RetryErrors = False,
+    shard: Shard = None,
+    shard_rows: ShardRows = None,
+    shard_format: ShardFormat = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    quiet: Quiet = False,
     seed: Annotated[int, typer.Option("--seed", help="Which samples the pilot draws.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    """Print calls, tokens, cost and time of a run before it is made."""
+    """Print calls, tokens, cost and time of a run before it is made; takes its options."""
+    from assay.cli.plan import limit_of
     from assay.cli.plan import plan as command
 
+    ignored = {
+        "--out": out,
+        "--concurrency": concurrency,
+        "--run": folder,
+        "--resume": resume,
+        "--retry-errors": retry_errors,
+        "--shard": shard,
+        "--shard-rows": shard_rows,
+        "--shard-format": shard_format,
+        "--engine": engine != "local",
+        "--workers": workers,
+        "--quiet": quiet,
+    }
     return command(
         data,
         metrics,
@@ -185,13 +229,18 @@ def plan(
         maps=column or [],
         file_format=file_format,
         packed=packed,
-        pilot=pilot,
+        pilot=0 if offline else pilot,
         cache=not no_cache,
         price_input=price_input,
         price_output=price_output,
         prices=prices,
         concurrency=calls or 128,
         rpm=rpm,
+        tpm=tpm,
+        timeout=timeout,
+        limit=limit_of(budget, budget_tokens, budget_calls),
+        batched=batch is not None,
+        ignored=[name for name, given in ignored.items() if given],
         seed=seed,
         as_json=as_json,
     )

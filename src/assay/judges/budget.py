@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from assay.asks import Ask, Judge, Skill, T, Usage
 from assay.errors import BudgetSpent, ConfigError
 from assay.judges.reaching import Reach, reach_of
-from assay.judges.sizing import calls_for
+from assay.judges.sizing import CallSize, calls_for
 
 MARGIN = 2.0
 """How many times its estimate an ask may use without passing the limit, while others are open."""
@@ -81,8 +81,8 @@ class Budgeted:
     """Answers of ``judge`` until the next ask could use more than is left of ``limit``.
 
     ``price`` is what a million tokens of prompts and of replies cost in US dollars; a limit in
-    dollars needs one. What was used before does not count. Put it inside a `RememberingJudge`:
-    remembered answers use nothing.
+    dollars needs one. ``before`` is what earlier processes used of the limit; what this judge was
+    asked before does not count. Put it inside a `RememberingJudge`: remembered answers use nothing.
 
     An ask reserves what it is estimated to use. Where that does not fit, it waits for those that
     are open, and BudgetSpent is raised only when none is: what was paid for has arrived. From
@@ -94,7 +94,12 @@ class Budgeted:
     """
 
     def __init__(
-        self, judge: Judge, limit: Limit, *, price: tuple[float, float] | None = None
+        self,
+        judge: Judge,
+        limit: Limit,
+        *,
+        price: tuple[float, float] | None = None,
+        before: Usage | None = None,
     ) -> None:
         if limit.usd is not None and price is None:
             raise ConfigError(
@@ -105,6 +110,7 @@ class Budgeted:
             raise ConfigError(f"a price must be a number from 0 on, not {price}")
         self._judge, self._limit, self._price = judge, limit, price or (0.0, 0.0)
         self._before = copy(judge.usage)
+        self._past = self._amount(before or Usage())
         self._open = 0
         self._reserved = _Amount()
         self._settled = _Amount()
@@ -139,8 +145,27 @@ class Budgeted:
 
     @property
     def used(self) -> Usage:
-        """What was used of the budget."""
+        """What was used of the budget by this process."""
         return self._judge.usage.since(self._before)
+
+    def pays_for(self, sizes: Iterable[CallSize]) -> float:
+        """How many times the requests could be sent with what is left, as they are estimated.
+
+        Infinite for requests that use nothing of what is limited.
+        """
+        need, used = self._sum(sizes), self._past.plus(self._amount(self.used))
+        return min(
+            (
+                max(0.0, most - spent) / asked
+                for most, spent, asked in (
+                    (self._limit.usd, used.usd, need.usd),
+                    (self._limit.tokens, used.tokens, need.tokens),
+                    (self._limit.calls, used.calls, need.calls),
+                )
+                if most is not None and asked > 0
+            ),
+            default=math.inf,
+        )
 
     @property
     def reach(self) -> Reach:
@@ -167,7 +192,10 @@ class Budgeted:
         await self._judge.aclose()
 
     def _estimate(self, ask: Ask[Any]) -> _Amount:
-        sizes = calls_for(self._judge, ask)
+        return self._sum(calls_for(self._judge, ask))
+
+    def _sum(self, requests: Iterable[CallSize]) -> _Amount:
+        sizes = list(requests)
         prompt = sum(size.count * size.prompt_tokens for size in sizes)
         reply = sum(size.count * size.reply_tokens for size in sizes)
         calls = sum(size.count for size in sizes)
@@ -219,7 +247,7 @@ class Budgeted:
     def _fits(self, estimate: _Amount) -> bool:
         if self._open and not self._known:
             return False
-        used = self._amount_used()
+        used = self._amount(self.used)
         alone = used.plus(estimate.times(used.over(self._settled)))
         if not self._open:
             return self._within(alone)
@@ -227,7 +255,7 @@ class Budgeted:
         return self._within(used.plus(asked.times(used.over(self._settled)), MARGIN))
 
     def _within(self, amount: _Amount) -> bool:
-        limit = self._limit
+        limit, amount = self._limit, amount.plus(self._past)
         return all(
             most is None or value <= most * (1 + 1e-12)
             for value, most in (
@@ -237,25 +265,32 @@ class Budgeted:
             )
         )
 
-    def _amount_used(self) -> _Amount:
-        used = self.used
+    def _amount(self, used: Usage) -> _Amount:
         prompt, reply = used.prompt_tokens, used.completion_tokens
         return _Amount(used.calls, prompt + reply, self._usd(prompt, reply))
 
     def _said(self, estimate: _Amount) -> str:
-        used = self._amount_used()
-        due = estimate.times(used.over(self._settled))
+        now, limit = self._amount(self.used), self._limit
+        due, used = estimate.times(now.over(self._settled)), now.plus(self._past)
         parts = []
-        if self._limit.usd is not None:
-            parts.append(
-                f"${used.usd:.4g} of ${self._limit.usd:.4g} (the next ask: ${due.usd:.2g})"
-            )
-        if self._limit.tokens is not None:
-            said = (
-                f"{used.tokens:.0f} of {self._limit.tokens} tokens (the next ask: {due.tokens:.0f})"
-            )
-            parts.append(said)
-        if self._limit.calls is not None:
-            said = f"{used.calls:.0f} of {self._limit.calls} calls (the next ask: {due.calls:.0f})"
-            parts.append(said)
+        for most, spent, here, next_one, unit in (
+            (limit.usd, used.usd, now.usd, due.usd, None),
+            (limit.tokens, used.tokens, now.tokens, due.tokens, "tokens"),
+            (limit.calls, used.calls, now.calls, due.calls, "calls"),
+        ):
+            if most is None:
+                continue
+            here_too = f"this process: {_number(here, unit)}; " if spent > here else ""
+            of = f"{_number(spent, unit)} of {_number(most, unit)}" + (f" {unit}" if unit else "")
+            parts.append(f"{of} ({here_too}the next ask: {_number(next_one, unit)})")
         return "the budget is spent: " + ", ".join(parts)
+
+
+def _number(value: float, unit: str | None) -> str:
+    """A count; without a unit US dollars, with cents and four digits at least."""
+    if unit is not None:
+        return f"{value:.0f}"
+    digits = 2 if value <= 0 else max(2, 3 - math.floor(math.log10(value)))
+    said = f"{value:.{digits}f}"
+    whole, _, cents = said.partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from assay.asks import Usage
@@ -103,7 +103,11 @@ class Limiter:
     @property
     def reach(self) -> Reach:
         """How calls went of late."""
-        return self._circuit.reach(self._clock())
+        now = self._clock()
+        reach, wait = self._circuit.reach(now), self._quiet_until - now
+        if wait >= 1 and not reach.waiting:
+            reach = replace(reach, waiting=f"rate limited: waiting {wait:.0f} s")
+        return reach
 
     async def run(
         self, call: Callable[[], Awaitable[T]], *, where: str, usage: Usage, tokens: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -11,15 +11,21 @@ class Reach:
     """How calls went of late.
 
     ``silent``: some have failed, and none was served since. ``outage``: why calls fail without
-    being sent, by now beyond hope; "" as long as they are sent or wait.
+    being sent, by now beyond hope; "" as long as they are sent or wait. ``waiting``: what calls
+    wait for just now, for people to read; "" if they do not.
     """
 
     silent: bool = False
     outage: str = ""
+    waiting: str = field(default="", kw_only=True, compare=False)
 
     def __or__(self, other: Reach) -> Reach:
         """That of two endpoints, both of which are needed."""
-        return Reach(self.silent or other.silent, self.outage or other.outage)
+        return Reach(
+            self.silent or other.silent,
+            self.outage or other.outage,
+            waiting=self.waiting or other.waiting,
+        )
 
 
 class Reachable(Protocol):

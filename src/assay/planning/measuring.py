@@ -28,7 +28,7 @@ class Meter:
 
     ``exchanges`` are the pilot's, whose times count. ``pairs`` is how many pairs a second a
     local model compares (None: not known). ``at_once`` requests are open at once; ``rpm`` are
-    sent in a minute at the most.
+    sent in a minute at the most, with ``tpm`` tokens of prompts and replies.
     """
 
     def __init__(
@@ -41,10 +41,11 @@ class Meter:
         pairs: float | None,
         at_once: int,
         rpm: float | None,
+        tpm: float | None = None,
     ) -> None:
         self._estimator = estimator
         self._price, self._embedding = price, embedding
-        self._pairs, self._at_once, self._rpm = pairs, at_once, rpm
+        self._pairs, self._at_once, self._rpm, self._tpm = pairs, at_once, rpm, tpm
         self._seconds: dict[str, list[float]] = {}
         for one in exchanges:
             self._seconds.setdefault(one.size.work, []).append(one.seconds)
@@ -94,6 +95,8 @@ class Meter:
             wall = calls @ one / self._at_once
             if self._rpm:
                 wall = np.maximum(wall, calls.sum(-1) * 60 / self._rpm)
+            if self._tpm:
+                wall = np.maximum(wall, x[..., PROMPT:].sum((-1, -2)) * 60 / self._tpm)
             if self._pairs is not None:
                 wall = wall + calls[..., pairs] / self._pairs
             wall = np.maximum(wall, _STAGES * one.max())

@@ -38,6 +38,7 @@ class Outlook:
     endpoint: Endpoint
     concurrency: int
     rpm: float | None
+    tpm: float | None
     seed: int
     remembers: bool
 
@@ -81,6 +82,7 @@ class Outlook:
             self._notes(total, estimator.asked),
             measured=bool(estimator.asked) or not total.calls.value,
             failed=len(self.pilot.failures),
+            tpm=self.tpm,
         )
 
     @property
@@ -127,6 +129,7 @@ class Outlook:
             pairs=None if isinstance(self.judge, Foreseeing) else pilot.pace,
             at_once=self.concurrency,
             rpm=self.rpm,
+            tpm=self.tpm,
         )
 
     def _draws(self, estimator: Estimator, foreseen: Loads, guessed: bool) -> Loads:

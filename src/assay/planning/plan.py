@@ -106,6 +106,7 @@ class Plan:
     failed: int = 0
     failure: str | None = None
     """Why a pilot that was wanted could not be made."""
+    tpm: float | None = None
 
     @property
     def batch(self) -> Amount | None:
@@ -163,5 +164,6 @@ class Plan:
             },
             "concurrency": self.concurrency,
             "rpm": self.rpm,
+            "tpm": self.tpm,
             "notes": list(self.notes),
         }

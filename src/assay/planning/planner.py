@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.api import Metrics, Samples, check_skills, load, open_metrics, run_sync
 from assay.asks import Judge
@@ -35,6 +35,7 @@ def plan(
     seed: int = 0,
     concurrency: int = 128,
     rpm: float | None = None,
+    tpm: float | None = None,
 ) -> Plan:
     """What scoring the samples by the metrics will take: calls, tokens, US dollars, seconds.
 
@@ -43,7 +44,7 @@ def plan(
     With 0 nobody is asked, and claims are estimated by rules. Answers that the store holds
     already cost nothing, and of equal asks only the first does. ``judge`` is the judge itself,
     not wrapped. ``concurrency`` is the number of requests that are open at once, ``rpm`` of those
-    sent in a minute at the most.
+    sent in a minute at the most, and ``tpm`` their tokens.
 
     Calls are exact where claims are given or known from the pilot or the store; all else has a
     90 % interval. Raises ConfigError, DataError, and PilotFailed, which is a JudgeUnusable, if no
@@ -63,6 +64,7 @@ def plan(
                 seed=seed,
                 concurrency=concurrency,
                 rpm=rpm,
+                tpm=tpm,
             )
         finally:
             await answerer.aclose()
@@ -81,9 +83,10 @@ async def plan_async(
     seed: int = 0,
     concurrency: int = 128,
     rpm: float | None = None,
+    tpm: float | None = None,
 ) -> Plan:
     """`plan` for code that runs in an event loop; the judge stays open."""
-    _check(judge, pilot, concurrency, rpm)
+    _check(judge, pilot, concurrency, {"rpm": rpm, "tpm": tpm})
     chosen, known = open_metrics(metrics), load(samples)
     check_skills(chosen, known, judge)
     first, rest = _drawn(known, pilot, seed)
@@ -102,6 +105,7 @@ async def plan_async(
         endpoint=endpoint_of(judge),
         concurrency=concurrency,
         rpm=rpm,
+        tpm=tpm,
         seed=seed,
         remembers=cache_store is not None,
     )
@@ -126,12 +130,13 @@ def _foresights(judge: Judge, tried: Pilot, store: Store | None) -> Foresights:
     return foresight
 
 
-def _check(judge: Judge, pilot: int, concurrency: int, rpm: float | None) -> None:
+def _check(judge: Judge, pilot: int, concurrency: int, limits: Mapping[str, float | None]) -> None:
     if isinstance(judge, RememberingJudge):
         raise ConfigError("give the judge itself, and its store as cache_store")
     if pilot < 0:
         raise ConfigError(f"pilot must be at least 0, not {pilot}")
     if concurrency < 1:
         raise ConfigError(f"concurrency must be at least 1, not {concurrency}")
-    if rpm is not None and not rpm > 0:
-        raise ConfigError(f"rpm must be above 0, not {rpm}")
+    for name, limit in limits.items():
+        if limit is not None and not limit > 0:
+            raise ConfigError(f"{name} must be above 0, not {limit}")

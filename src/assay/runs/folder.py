@@ -79,6 +79,12 @@ class Folder:
                 )
             self.shards.mkdir(exist_ok=True)
 
+    def clear(self) -> None:
+        """Remove what a run has left, but for its plan and its input."""
+        with writing(self.path):
+            for entry in (self.usage, self.totals, *self.shards.iterdir()):
+                entry.unlink(missing_ok=True)
+
     @contextmanager
     def working(self, *, shared: bool = False) -> Iterator[None]:
         """Holds the folder; raises ConfigError while another process does.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,6 +57,8 @@ def merge(
     these shards. Others may be at work meanwhile. ``watch`` is called after every row.
     Raises DataError that lists the missing shards, or names the one that is damaged.
     """
+    if Path(folder).is_file():
+        raise DataError(f"{folder} is a file; what is merged is a folder, that of score --run")
     job = open_job(Path(folder))
     path = Path(out)
     missing = job.missing()
@@ -65,18 +68,35 @@ def merge(
     _check_out(job, path)
     totals = Totals(list(job.plan.metrics))
     records = _records(job, in_work, totals, watch or (lambda: None))
-    if path.suffix == ".jsonl":
-        write_whole(path, lambda file: _fill(file, records))
-    else:
-        with RowFile(path, list(job.plan.metrics)) as table:
-            for _, record in records:
-                table.write(record)
+    with _writing(path):
+        if path.suffix == ".jsonl":
+            write_whole(path, lambda file: _fill(file, records))
+        else:
+            with RowFile(path, list(job.plan.metrics)) as table:
+                for _, record in records:
+                    table.write(record)
     summaries = {name: totals[name] for name in job.plan.metrics}
     spent = read_usage(job.folder.usage)
     missing = sorted(in_work)
     provenance = _provenance(job, totals, summaries, spent, missing)
-    write_provenance(path, provenance)
+    with _writing(path):
+        write_provenance(path, provenance)
     return Merged(totals.rows, totals.failed, tuple(missing), summaries, provenance, job.plan.rows)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Says of a disk that refuses what is to be done about a merge, which has nothing to resume."""
+    try:
+        yield
+    except (DataError, OSError) as error:
+        fault = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(fault, OSError):
+            raise
+        raise DataError(
+            f"cannot write {path}: {fault.strerror or fault}; free some room on the disk of "
+            f"{path.parent}, or give another -o, and merge again: the run is as it was"
+        ) from fault
 
 
 def _check_out(job: Job, path: Path) -> None:
@@ -135,10 +155,14 @@ def _fill(file: BinaryIO, records: Iterator[tuple[bytes, dict[str, Any]]]) -> No
 def _incomplete(job: Job, missing: list[int]) -> str:
     listed = ", ".join(_spans(missing)[:_SHOWN])
     more = ", …" if len(_spans(missing)) > _SHOWN else ""
+    if job.plan.shards == 1:
+        what = "its only shard is not whole yet"
+    else:
+        verb = "is" if len(missing) == 1 else "are"
+        what = f"{len(missing)} of {job.plan.shards} shards {verb} missing ({listed}{more})"
     return (
-        f"{job.folder.path} is not complete: {len(missing)} of {job.plan.shards} shards are "
-        f"missing ({listed}{more}); run the same 'assay score' with --resume, or merge what is "
-        "there with --partial"
+        f"{job.folder.path} is not complete: {what}; run the same 'assay score' with "
+        "--resume, or merge what is there with --partial"
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 
 from assay.api import Metrics, Samples, open_metrics, run_sync
 from assay.asks import Judge
 from assay.errors import ConfigError
+from assay.judges.batch.leaving import batches_of
 from assay.judges.named import open_judge
 from assay.metrics import Metric
 from assay.run import Row
@@ -17,7 +18,7 @@ from assay.runs.engine import Engine, Outcome
 from assay.runs.plan import described
 from assay.runs.shards import Job, ShardReport, open_job
 from assay.runs.starting import start
-from assay.runs.stopping import stoppable
+from assay.runs.stopping import Interrupts
 
 Watch = Callable[[Row], None]
 
@@ -71,7 +72,8 @@ def run(
     ``retry_errors``: also the rows that failed for anything but the data. ``part`` (i, n) is the
     i-th of n parts, from 1; several processes may work at parts of one folder. ``watch`` is told
     of every row. With ``on_stop``, SIGINT and SIGTERM end the run in order: it is called, samples
-    in work are finished, and the outcome says ``stopped``; the second one cancels them.
+    in work are finished, and the outcome says ``stopped``; the second one cancels them. A judge
+    that waits for batches is left at the first: they go on without it.
 
     Raises ConfigError if another process works in the folder; else as `score_shard`.
     """
@@ -85,8 +87,9 @@ def run(
         watch=watch,
     )
     shards = shards_of(part, job.plan.shards)
-    with job.folder.working(shared=part is not None):
-        return run_sync(_work(engine, shards, judge, on_stop))
+    heeding = nullcontext(Interrupts()) if on_stop is None else Interrupts()
+    with job.folder.working(shared=part is not None), heeding as stops:
+        return run_sync(_work(engine, shards, judge, on_stop or _nobody, stops))
 
 
 def score_to(
@@ -181,25 +184,32 @@ def planned_metrics(job: Job, metrics: Metrics | None, judge: Judge) -> dict[str
 
 
 async def _work(
-    engine: Engine, shards: range, judge: Judge, on_stop: Callable[[], None] | None
+    engine: Engine, shards: range, judge: Judge, on_stop: Callable[[], None], stops: Interrupts
 ) -> Outcome:
+    """The outcome; the first interrupt ends it in order, the second at once."""
+
     def first() -> None:
         engine.stop()
-        if on_stop is not None:
-            on_stop()
+        on_stop()
+        if batches_of(judge) is not None:
+            at_once()
+
+    def at_once() -> None:
+        if not work.cancelling():  # a second time would break into the putting away
+            work.cancel()
 
     work = asyncio.ensure_future(engine.work(shards))
-    with ExitStack() as stack:
-        if on_stop is not None:
-            stack.enter_context(stoppable(first, work.cancel))
+    with stops.heeded(first, at_once):
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
-            work.cancel()
+            at_once()
             await asyncio.wait([work])
             raise
         finally:
             await judge.aclose()
-    if work.cancelled():
-        return engine.so_far()
-    return work.result()
+    return engine.so_far() if work.cancelled() else work.result()
+
+
+def _nobody() -> None:
+    """Nobody is told of a stop."""

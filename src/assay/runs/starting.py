@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,11 +19,14 @@ from assay.readers import open_samples
 from assay.run import FORMAT as ROW_FORMAT
 from assay.runner import closure
 from assay.runs.differing import differences, known_of
-from assay.runs.folder import Folder
+from assay.runs.files import read_shard
+from assay.runs.folder import Folder, locked
 from assay.runs.inputs import Inputs
+from assay.runs.journalled import open_rows
 from assay.runs.places import Place, read_places, scan, write_places
 from assay.runs.plan import SHARD_FORMATS, Plan, Source, described, identity, read_plan
 from assay.runs.spool import put_by
+from assay.runs.usage import read_usage
 from assay.sample import Sample
 from assay.version import __version__
 
@@ -60,9 +64,10 @@ def start(
 
     ``data`` is what `assay.load` takes. JSONL, CSV, TSV and Parquet files are read in place;
     anything else is put by in the folder first. ``judged_by`` is what the options say of the judge;
-    a refusal names those that differ. Raises ConfigError if the folder holds a run and
-    ``resume`` is not given, or if its plan differs, saying in what; DataError for data that
-    cannot be read, before anything is asked.
+    a refusal names those that differ. A run that has done nothing yet (`is_unused`) gives way to
+    whatever is given now. Raises ConfigError if the folder holds any other run and ``resume`` is
+    not given, or if its plan differs, saying in what; DataError for data that cannot be read,
+    before anything is asked.
     """
     chosen = open_metrics(metrics)
     where = Folder(Path(folder))
@@ -70,7 +75,8 @@ def start(
     where.make()
     with where.planning():
         known = read_plan(where.plan) if where.plan.exists() else None
-        if known is not None and not resume:
+        unused = known is not None and is_unused(where, known) and not _is_spool(data, where)
+        if known is not None and not (resume or unused):
             raise ConfigError(
                 f"{folder} holds a run already (of {known.data.name}); go on with it by --resume, "
                 "or give another folder"
@@ -81,12 +87,16 @@ def start(
             shard_rows or (known.shard_rows if known else SHARD_ROWS),
             shard_format or (known.shard_format if known else SHARD_FORMATS[0]),
         )
+        if unused:
+            known = None
         source, places, read_as = _look(data, where, known, wishes)
         about = known_of(judge) | dict(judged_by or {})
         plan = _plan(chosen, judge, source, wishes)
         plan = replace(plan, read_as=read_as, judged_by=about)
         if known is None:
             _check_samples(chosen, judge, where, plan, places)
+            if unused:
+                where.clear()
             write_places(where.index, places)
             plan.save(where.plan)
             return plan
@@ -99,6 +109,46 @@ def start(
         if places:
             write_places(where.index, places)
         return _moved(known, plan, where)
+
+
+def is_unused(where: Folder, plan: Plan) -> bool:
+    """Whether a run may be begun anew: no score was had, no token paid for, and nobody is at it.
+
+    Rows that failed for want of a field or of a judge are nothing that could be lost.
+    """
+    used = read_usage(where.usage).usage
+    if used.prompt_tokens or used.completion_tokens:
+        return False
+    with locked(where.path / "lock") as alone:
+        try:
+            return alone and not any(_has_score(record) for record in _records(where, plan))
+        except (
+            DataError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+        ):  # of what is damaged, who knows
+            return False
+
+
+def _records(where: Folder, plan: Plan) -> Iterator[bytes]:
+    """What is in shards and journals."""
+    for number in range(plan.shards):
+        path, span = where.shard(number, plan.shard_format), plan.span(number)
+        if path.exists():
+            yield from read_shard(path, len(span))
+        yield from open_rows(where.journal(number), plan.id, span) or ()
+
+
+def _has_score(record: bytes) -> bool:
+    return any(score["status"] != "failed" for score in json.loads(record)["scores"].values())
+
+
+def _is_spool(data: Samples, where: Folder) -> bool:
+    """Whether the data are those that the folder has put by, and that must stay there."""
+    path = Path(data) if isinstance(data, str | Path) else where.plan
+    return path.is_file() and where.spool.exists() and path.samefile(where.spool)
 
 
 def _check(shard_rows: int | None, shard_format: str | None) -> None:
@@ -121,7 +171,7 @@ def _look(
     if known is not None and path is not None and _unchanged(path, where, known):
         return known.data, [], known.read_as
     reading = open_samples(data, columns=wishes.columns, format=wishes.format, unique_ids=False)
-    if path is not None and (kind := _indexed(path, wishes.format)):
+    if path is not None and (kind := indexed(path, wishes.format)):
         source, places = scan(path, kind, wishes.shard_rows)
     else:
         spooled = put_by(reading, None if known else where.spool, wishes.shard_rows)
@@ -153,8 +203,8 @@ def _has_index(where: Folder, known: Plan) -> bool:
     return True
 
 
-def _indexed(path: Path, format: str | None) -> str | None:
-    """The kind of a file that is read in place; None for any other."""
+def indexed(path: Path, format: str | None) -> str | None:
+    """The kind of a file that is read in place: jsonl, csv, tsv or parquet; None for any other."""
     suffix = path.suffix.lower()
     if suffix == ".gz" or (format is None and suffix not in _INDEXED) or not path.is_file():
         return None

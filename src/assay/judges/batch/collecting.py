@@ -56,6 +56,8 @@ class BatchCarrier:
         self._gathering, self._note = gathering, note
         self._most, self._serial = gathering.max_requests, False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._away: dict[str, str] = {}
+        """By the name of a file, why it could not be taken to its end."""
         self._reset()
 
     def _reset(self) -> None:
@@ -66,8 +68,6 @@ class BatchCarrier:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self.stopped = False
-        self._away: dict[str, str] = {}
-        """By the name of a file, why it could not be taken to its end."""
 
     def advice(self, status: int) -> str:
         """What the user can do about a status that ends the run."""
@@ -98,7 +98,7 @@ class BatchCarrier:
 
     @property
     def reach(self) -> Reach:
-        """Out as long as a file could not be taken to its end."""
+        """Out as long as a file could not be taken to its end, and after that until it is used."""
         why = next(iter(self._away.values()), "")
         return Reach(bool(why), why)
 
@@ -132,6 +132,7 @@ class BatchCarrier:
         if self._loop is loop and self._state.is_open:
             return
         self._reset()
+        self._away = {}
         self._state.open()
         self._loop = loop
         for sent in self._state.sent:

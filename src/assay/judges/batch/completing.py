@@ -11,6 +11,7 @@ from assay.asks import Usage
 from assay.judges.batch.collecting import BatchCarrier
 from assay.judges.batch.following import Following, Polling, Say
 from assay.judges.batch.gathering import Gathering
+from assay.judges.batch.leaving import BatchReach, going_on
 from assay.judges.batch.nonces import RunNonces
 from assay.judges.batch.protocol import BatchEndpoint
 from assay.judges.batch.state import State
@@ -18,7 +19,6 @@ from assay.judges.carrier import OPENAI
 from assay.judges.chat import Carrier, Chat
 from assay.judges.endpoint import ChatEndpoint
 from assay.judges.limiting import Limiter
-from assay.judges.reaching import Reach
 from assay.judges.retrying import Backoff, PassingError
 from assay.judges.terms import Sampling
 
@@ -77,9 +77,10 @@ class BatchComplete(ChatEndpoint):
         self.nonce = RunNonces(self._state.secret)
 
     @property
-    def reach(self) -> Reach:
-        """Whether batches can be followed."""
-        return self._carrier.reach
+    def reach(self) -> BatchReach:
+        """Whether batches can be followed, and how many are open; also once it is closed."""
+        now = self._carrier.reach
+        return BatchReach(now.silent, now.outage, sum(sent.open for sent in self._state.sent))
 
     async def cancel(self) -> list[str]:
         """Cancel the batches that are open, and return their ids; what has no answer fails."""
@@ -89,12 +90,8 @@ class BatchComplete(ChatEndpoint):
     async def aclose(self) -> None:
         """Stop waiting and let go of the folder; open batches go on at the endpoint."""
         await self._carrier.aclose()
-        going = sum(sent.open for sent in self._state.sent) if self._state.is_open else 0
-        if going:
-            self._say(
-                f"{going} {'batch goes' if going == 1 else 'batches go'} on at {self._http.where};"
-                " the same command goes on waiting for what is open"
-            )
+        if self._state.is_open and (going := self.reach.batches):
+            self._say(going_on(going, self._http.where))
         self._state.close()
         self.nonce.restart()
         await super().aclose()

@@ -134,7 +134,7 @@ class Following:
             if time.monotonic() - began > polling.patience:
                 raise AwayError(
                     f"{self._endpoint.where}: batch {sent.batch_id} has not ended within"
-                    f" {polling.patience / 3600:.3g} h; the same command goes on waiting for it"
+                    f" {polling.patience / 3600:.3g} h; the next start goes on waiting for it"
                 )
             await asyncio.sleep(wait)
             pause = polling.after(pause)

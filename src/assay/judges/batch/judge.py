@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.asks import Ask
 from assay.judges.asking import REASKS
 from assay.judges.batch.completing import BatchComplete
 from assay.judges.batch.following import Polling, Say
 from assay.judges.batch.gathering import Gathering
 from assay.judges.llm import LLMJudge
 from assay.judges.retrying import Backoff
+from assay.judges.sizing import CallSize
 from assay.judges.terms import Format, Sampling
 
 
@@ -21,6 +23,11 @@ class BatchJudge(LLMJudge):
     def __init__(self, complete: BatchComplete, **options: Any) -> None:
         super().__init__(complete, nonce=complete.nonce, limiter=complete, **options)
         self._batches = complete
+
+    def calls_for(self, ask: Ask[Any]) -> list[CallSize]:
+        """The requests that an answer takes if every reply is whole; those sent stay the same."""
+        with self._batches.nonce.blank():
+            return super().calls_for(ask)
 
     async def cancel(self) -> list[str]:
         """Cancel the batches that are open, and return their ids; asks without answers fail."""

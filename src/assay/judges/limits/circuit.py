@@ -53,16 +53,19 @@ class Circuit:
             return "probe"
         if self._hopes(now):
             return max(self._until - now, _LOOK)
-        wait = max(0.0, self._until - now)
         raise OpenCircuitError(
-            f"{self._failures} calls in a row failed; it is tried again in {wait:.0f} s"
+            f"{self._failures} calls in a row failed, so that this one was not sent"
             f" (the last: {self._last})"
         )
 
     def reach(self, now: float) -> Reach:
         """Whether the endpoint has served since the last failure; why it is given up, if it is."""
-        if self._until is None or self._hopes(now):
+        if self._until is None:
             return Reach(silent=self._failures > 0)
+        if self._hopes(now):
+            return Reach(
+                silent=self._failures > 0, waiting=f"waiting for the endpoint: {self._last}"
+            )
         return Reach(True, f"{self._failures} calls in a row failed (the last: {self._last})")
 
     def _hopes(self, now: float) -> bool:
