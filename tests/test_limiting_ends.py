@@ -104,6 +104,33 @@ def test_many_faults_do_not_use_up_the_budget(share: float) -> None:
     assert not [r for r in done if isinstance(r, BaseException)]
 
 
+@pytest.mark.parametrize(
+    ("faults", "calls"),
+    [
+        ([BUSY_429] * 4 + [DOWN], 6),
+        ([BUSY_429, DOWN, BUSY_429, BUSY_429], 5),
+        ([BUSY_429] * 7, 8),
+        ([BUSY_429] * 8, None),
+        ([BUSY_429, DOWN, BUSY_429, DOWN], None),
+        ([DOWN] * 2, None),
+    ],
+)
+def test_a_rate_limit_takes_no_attempt_from_other_faults(
+    faults: list[PassingError], calls: int | None
+) -> None:
+    async def work() -> int | None:
+        given = iter(faults)
+        fake = Fake(limiter(backoff=Backoff(attempts=2)), lambda n: next(given, None))
+        (done,) = await fake.many(1)
+        if isinstance(done, BaseException):
+            assert len(fake.times) == len(faults)
+            assert f"({len(faults)} attempts)" in str(done)
+            return None
+        return len(fake.times)
+
+    assert simulated(work()) == calls
+
+
 def test_a_dead_endpoint_ends_a_run_at_once() -> None:
     async def work() -> tuple[int, float, list[Any]]:
         fake = Fake(limiter(64), lambda n: DOWN, latency=0.01)

@@ -22,7 +22,7 @@ from assay.judges.retrying import LATE, LIMITED, Backoff, PassingError, chance
 T = TypeVar("T")
 
 _PATIENCE = 4
-"""A call that is refused for a rate limit is tried this many times as often as any other."""
+"""A call may be refused for a rate limit this many times as often as it may fail otherwise."""
 _JITTER = 0.05
 """Calls come back from a common wait within this part of it, not all at once."""
 
@@ -34,6 +34,8 @@ class Trip:
     where: str
     usage: Usage
     attempts: int = 0
+    limited: int = 0
+    """Attempts that were refused for a rate limit."""
     late: int = 0
     started: float | None = None
     reached: float = 0.0
@@ -264,13 +266,14 @@ class Limiter:
         error, backoff = fault.error, self._backoff
         # A rate limit is no fault of the call: it waits longer, and takes nothing from the budget.
         limited = fault.busy == LIMITED
-        patience = _PATIENCE if limited and not self._alone else 1
-        if trip.attempts >= backoff.attempts * patience:
+        trip.limited += limited
+        alike = trip.limited if limited else trip.attempts - trip.limited
+        if self._is_enough(trip, alike, limited=limited):
             s = "" if trip.attempts == 1 else "s"
             raise type(error)(f"{error} ({trip.attempts} attempt{s})") from None
         if self._is_beyond_patience(fault.after):
             raise JudgeUnavailable(f"{error} (it asks to wait {fault.after:.0f} s)") from None
-        pause, asked = backoff.pause(trip.attempts), fault.after or 0.0
+        pause, asked = backoff.pause(alike), fault.after or 0.0
         now = max(self._clock(), trip.reached)
         spent = now - (now if trip.started is None else trip.started)
         if self._deadline is not None and spent + max(pause, asked) >= self._deadline:
@@ -281,6 +284,13 @@ class Limiter:
             raise JudgeUnavailable(f"{error} (not tried again: too many calls fail)") from None
         # what the endpoint asks for is waited out with all the others
         return pause if pause >= asked else 0.0
+
+    def _is_enough(self, trip: Trip, alike: int, *, limited: bool) -> bool:
+        """Whether a call has had its attempts: all, or those ``alike`` in being limited or not."""
+        most = self._backoff.attempts
+        if self._alone:
+            return trip.attempts >= most
+        return alike >= (most * _PATIENCE if limited else most)
 
     def _is_beyond_patience(self, wait: float | None) -> bool:
         return wait is not None and wait > self._backoff.patience
