@@ -73,6 +73,18 @@ def test_the_shards_of_a_run_that_did_nothing_stay_unless_others_are_given(
     assert start(data, METRICS, ScriptedJudge(), tmp_path / "run", shard_rows=5).shard_rows == 5
 
 
+def test_the_same_run_begun_twice_before_any_row_is_done_is_one(tmp_path: Path, data: Path) -> None:
+    folder = tmp_path / "run"
+    first = start(data, METRICS, ScriptedJudge(), folder, shard_rows=5)
+    journal = folder / "shards/00000.partial.jsonl"
+    journal.touch()
+    (folder / "usage.jsonl").write_bytes(b"{}\n")
+    for resume in (False, True):
+        assert start(data, METRICS, ScriptedJudge(), folder, resume=resume) == first
+    assert journal.exists()
+    assert (folder / "usage.jsonl").exists()
+
+
 def test_what_was_paid_for_or_is_at_work_does_not_give_way(tmp_path: Path, data: Path) -> None:
     folder, other = tmp_path / "run", ScriptedJudge(name="other")
     with pytest.raises(JudgeUnusable):

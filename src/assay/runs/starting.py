@@ -87,6 +87,7 @@ def start(
             shard_rows or (known.shard_rows if known else SHARD_ROWS),
             shard_format or (known.shard_format if known else SHARD_FORMATS[0]),
         )
+        before = known
         if unused:
             known = None
         source, places, read_as = _look(data, where, known, wishes)
@@ -95,7 +96,11 @@ def start(
         plan = replace(plan, read_as=read_as, judged_by=about)
         if known is None:
             _check_samples(chosen, judge, where, plan, places)
-            if unused:
+            if before is not None and before.id == plan.id:
+                # Another process may have begun with it by now.
+                write_places(where.index, places)
+                return _moved(before, plan, where)
+            if before is not None:
                 where.clear()
             write_places(where.index, places)
             plan.save(where.plan)
