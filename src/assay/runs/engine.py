@@ -113,7 +113,8 @@ class Engine:
         """
         self._todo = iter(shards)
         ledger = self._ledger or Ledger(self._job.folder.usage, self._judge)
-        workers = [asyncio.create_task(self._worker()) for _ in range(self._concurrency)]
+        most = min(self._concurrency, max(1, self._job.plan.rows))
+        workers = [asyncio.create_task(self._worker()) for _ in range(most)]
         saver = asyncio.create_task(self._save(ledger))
         try:
             await asyncio.gather(*workers)
